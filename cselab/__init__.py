@@ -2,8 +2,7 @@
 
 from cselab import SentenceEncoder, train, evaluate, losses, methods
 
-What is named here is imported when it is first used: `import cselab` alone does not wait for torch, and changes
-nothing in the process.
+These names are imported on first use: `import cselab` does not import torch and changes nothing in the process.
 """
 
 from typing import TYPE_CHECKING

@@ -8,9 +8,9 @@ From small to large: `covariance`, `whitening_matrix` (PCA or ZCA, Eq. 3), `grou
 `shuffled_group_whiten` (Eq. 6), and `ShuffledGroupWhitening`, the module of a training head, which draws
 a fresh permutation at each call and keeps running estimates for inference (Eq. 13).
 
-The paper leaves open, and the parameters here name: the divisor of the covariance, eps, whether the gradient
-flows through W, and what happens at inference. `num_groups` is the paper's k, the *number* of groups: its
-"group size 384" at width 768 is 384 groups of two channels.
+The paper leaves open four points, which are parameters here: the divisor of the covariance, eps, whether the gradient
+flows through W, and the behaviour at inference. `num_groups` is the paper's k, the *number* of groups: its "group size
+384" at width 768 is 384 groups of two channels.
 
 See also: `cselab.transforms.BertWhitening` for whitening fitted once on the embeddings of a finished encoder.
 """
@@ -30,7 +30,7 @@ DIVISORS = ("n", "n-1")
 def covariance(x: Float[Tensor, "*groups n w"], divisor: str = "n") -> Float[Tensor, "*groups w w"]:
     """Covariance between the channels of `x`, over its rows, for each leading index apart.
 
-    `divisor="n"` (what the released WhitenedCSE does) divides by the number of rows, `"n-1"` is unbiased.
+    `divisor="n"` (as in the released WhitenedCSE) divides by the number of rows, `"n-1"` is unbiased.
     Half-precision input is computed, and answered, in float32.
 
     Raises:
@@ -61,9 +61,9 @@ def whitening_matrix(
     with M = U L U^T, and M = (1 - shrinkage) C + shrinkage (tr C / w) I + eps I for the covariance C.
     `eps` is absolute, in units of the variance of the data.
 
-    The gradient is exact and finite at equal eigenvalues. Only that of the PCA axes is undefined there: axes
-    inside such an eigenspace are then taken as fixed, which stays exact for every loss that does not see
-    rotations (similarities of whitened rows).
+    The gradient is exact and finite at equal eigenvalues. Only the derivative of the PCA axes is undefined. Axes
+    inside such an eigenspace are then constant, which is exact for every loss that ignores rotations (similarities of
+    whitened rows).
 
     Raises:
         ValueError: unknown kind, eps or shrinkage out of range, or a singular covariance when both are 0.
@@ -123,13 +123,13 @@ def group_whiten(
     `num_groups=1` whitens all channels together, `num_groups=d` standardises each. The answer is float32
     (float64 for float64 input), also under autocast.
 
-    `gradient_through_matrix=False` holds W constant in the backward pass, as the released code does (the
-    paper does not say); centring is always differentiated. `True` differentiates the whole layer: then
-    similarities of rows whitened in the same groups have no gradient along a linear mixing of channels within
-    a group, their scale included.
+    `gradient_through_matrix=False` holds W constant in the backward pass, as in the released code (the paper does not
+    specify this); centring is always differentiated. `True` differentiates the whole layer: then similarities of rows
+    whitened in the same groups have no gradient along a linear mixing of channels within a group, their scale
+    included.
 
     A group of w channels needs w + 1 rows, for fewer have a singular covariance, which no `eps` makes
-    informative. `shrinkage` > 0 states a prior for the missing directions, and any two rows will do.
+    informative. `shrinkage` > 0 states a prior for the missing directions, and any two rows are enough.
 
     Raises:
         ValueError: groups that do not divide the width, too few rows, an unknown name, a value out of range.
@@ -156,7 +156,7 @@ def shuffled_group_whiten(
 
     `permutation` lists the channels in their shuffled order (`torch.randperm(d, generator=...)`): its first
     d / k entries form the first group. Different permutations of one batch are the paper's views. `options` are the
-    others of `group_whiten`: kind, eps, shrinkage, divisor, gradient_through_matrix.
+    remaining ones of `group_whiten`: kind, eps, shrinkage, divisor, gradient_through_matrix.
 
     Raises:
         ValueError: `permutation` is not a permutation of the channels; or as `group_whiten`.
@@ -193,9 +193,9 @@ class ShuffledGroupWhitening(nn.Module):
         shuffle: False is plain group whitening, the paper's ablation.
         eps, shrinkage, divisor, gradient_through_matrix: as in `group_whiten`.
         running: whether training whitens not each batch by its own statistics, but by the running
-            estimates of Eq. 13 as they stand after this batch, without a gradient through them. That is how 64
+            estimates of Eq. 13 after this batch, without a gradient through them. That is how 64
             rows whiten 768 channels at once, in the full-width rows of the paper's Table 3.
-        momentum: in [0, 1); None keeps no running estimates, and then there is no inference.
+        momentum: in [0, 1); None keeps no running estimates, so inference is impossible.
         seed: of the layer's own generator of permutations, whose state is part of the `state_dict`:
             a resumed run continues the same stream.
 
@@ -403,7 +403,7 @@ def _full_precision(x: Tensor) -> Tensor:
 
 
 def _rounding(values: Tensor) -> Tensor:
-    """What rounding leaves of a zero eigenvalue beside the largest of these."""
+    """The rounding error of a zero eigenvalue, given the largest of these."""
     return values.shape[-1] * torch.finfo(values.dtype).eps * values.amax(-1)
 
 

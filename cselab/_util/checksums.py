@@ -1,4 +1,4 @@
-"""Checksums of a folder: one JSON file in it holds those of the other files, and its own."""
+"""Checksums of a folder: one JSON file inside holds those of the remaining files and its own."""
 
 import hashlib
 import json
@@ -18,7 +18,9 @@ def sha256_of(path: Path) -> str:
 
 
 def add_checksums(file: Path, content: Mapping[str, Any], others: Iterable[Path]) -> dict[str, Any]:
-    """The content of the JSON `file`, with the SHA-256 of the other files of its folder and of the content itself."""
+    """The content of the JSON `file`, with the SHA-256 of the remaining files of its folder and of the content
+    itself.
+    """
     checksums = {other.relative_to(file.parent).as_posix(): sha256_of(other) for other in sorted(others)}
     return {**content, "sha256": {**checksums, file.name: _of_content(content)}}
 

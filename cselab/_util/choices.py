@@ -1,4 +1,4 @@
-"""What was probably meant: the known name nearest to an unknown one."""
+"""The known name nearest to an unknown one, as a suggestion."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -36,7 +36,7 @@ def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
 
 
 def check_choice(what: str, name: str, known: Iterable[str], likeness: float = 0.6, also: str = "") -> None:
-    """Raise ValueError unless the name is among the known: says which is nearest, all there are, and what else may be.
+    """Raise ValueError unless the name is known; the message has the nearest name, all names, and further options.
 
     >>> check_choice("encoder", "mcro", ["micro", "mini"])
     Traceback (most recent call last):
@@ -50,10 +50,10 @@ def check_choice(what: str, name: str, known: Iterable[str], likeness: float = 0
 
 
 def register_class(table: dict[str, Any], kind: str, name: str, entry: type) -> None:
-    """Put a class into a registry; defining it again, as running a notebook's cell twice does, replaces it.
+    """Put a class into a registry; a second definition, for example by a repeated notebook cell, replaces it.
 
     Raises:
-        ValueError: another class has that name.
+        ValueError: a different class has that name.
     """
     other = table.get(name, entry)
     if (other.__module__, other.__qualname__) != (entry.__module__, entry.__qualname__):

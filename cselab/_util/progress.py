@@ -1,7 +1,6 @@
 """Progress of long work: a bar for a person, a few plain lines for a log.
 
-A tqdm bar in an executed notebook stays frozen at 0 %, and in a log file it is noise; there one line per
-tenth is printed instead.
+A tqdm bar in an executed notebook stays frozen at 0 %, and clutters a log file. These get one line per tenth instead.
 """
 
 import os
@@ -16,7 +15,7 @@ _quiet = False
 
 @contextmanager
 def be_quiet() -> Iterator[None]:
-    """No progress is shown inside, whatever the caller of a function asked for: what `-q` means."""
+    """No progress is shown inside, for any argument of the caller; this is the meaning of `-q`."""
     global _quiet
     before, _quiet = _quiet, True
     try:
@@ -26,7 +25,7 @@ def be_quiet() -> Iterator[None]:
 
 
 def is_quiet() -> bool:
-    """Whether nothing is to be said but results and errors."""
+    """Whether only results and errors are printed."""
     return _quiet
 
 
@@ -54,7 +53,7 @@ def _is_watched() -> bool:
 class Progress:
     """Count `total` steps of named work; use as a context manager; `total` is None where it is not known.
 
-    Work that is taken up again starts with `done` at what was done before.
+    Resumed work starts with `done` at the earlier progress.
 
     >>> with Progress(4, "encode", show=False) as progress:
     ...     progress.update(4)

@@ -1,4 +1,4 @@
-"""What a result was made with: the versions that change numbers, and the kind of machine."""
+"""The versions that can change numbers, and the kind of machine."""
 
 __version__ = "0.1.0"
 """Of cselab; pyproject.toml reads it here."""

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 
-PART = ".part"  # the ending of what is not in its place yet
+PART = ".part"  # the ending of unfinished files
 
 
 @contextmanager
 def cannot_write(path: Path) -> Iterator[None]:
-    """What a full disk or a lost right makes of writing inside, in one sentence, whichever library meets it.
+    """Turn a full disk or a missing permission inside into one sentence, for every library.
 
     Raises:
-        OSError: it cannot be written; the message names path, reason and what to do.
+        OSError: the path cannot be written; the message names path, reason and remedy.
     """
     try:
         yield
@@ -32,7 +32,7 @@ def cannot_write(path: Path) -> Iterator[None]:
 
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
-    """A file to write in the place of `path`, which it takes afterwards; on an error it is removed.
+    """A file to write, which replaces `path` afterwards; an error removes the file.
 
     A link keeps its target, and a device such as /dev/null is written to directly.
 
@@ -69,10 +69,10 @@ def write_text(path: Path, text: str) -> None:
 
 @contextmanager
 def folder_written_whole(path: Path, last: str) -> Iterator[Path]:
-    """A folder to write in the place of what `path` holds; its files move there afterwards, the one called `last` last.
+    """A folder to write; afterwards its files move to `path`, and the file `last` moves last.
 
-    Who is killed between two moves leaves a folder without `last`, or with the checksums of another state in it: it
-    is not taken for whole. The next call clears what a killed one left.
+    A process that is killed between two moves leaves a folder without `last`, or with wrong checksums, so the folder
+    does not count as complete. The next call removes the files of a killed one.
 
     Raises:
         OSError: see `cannot_write`.

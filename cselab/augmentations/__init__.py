@@ -1,8 +1,8 @@
-"""Changes of a text, or of its tokens, that are meant to leave the meaning (`negate` alone turns it round): one a file.
+"""Changes of a text or its tokens that should keep the meaning (only `negate` reverses it), one per file.
 
-Those of texts take a list of strings and give a list of strings; those of tokens take what `Encode.tokens` gives
-and give tokens that `Encode` takes. Random numbers come from the generator that is passed in, on the CPU: the same
-generator state gives the same change on every device and in every process.
+Changes of texts turn a list of strings into a list of strings. Changes of tokens turn the result of `Encode.tokens`
+into tokens for `Encode`. Random numbers come from the generator that is passed in, on the CPU: the same generator
+state gives the same change on every device and in every process.
 """
 
 from cselab.augmentations.cutoff import cut_features, cut_tokens

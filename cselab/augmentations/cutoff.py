@@ -1,4 +1,4 @@
-"""Cutoff: parts of what a sentence is embedded as are 0 (Shen et al. 2020; two of ConSERT's augmentations)."""
+"""Cutoff: parts of a sentence's input vectors become 0 (Shen et al. 2020; two of ConSERT's augmentations)."""
 
 from collections.abc import Mapping
 
@@ -15,13 +15,13 @@ def cut_features(
     """Feature cutoff: in each sentence the same randomly chosen dimensions of all its tokens are 0.
 
     Args:
-        tokens: what `Encode.tokens` gives.
+        tokens: the result of `Encode.tokens`.
         width: dimensions of the encoder.
         share: of the dimensions that are cut, rounded down; 0.2 in ConSERT.
-        generator: what chooses, on the CPU.
+        generator: for the choices, on the CPU.
 
     Returns:
-        the tokens with `embedding_mask` [n, t, width]: what the embedding layer's output is multiplied by, 0 or 1.
+        the tokens with `embedding_mask` [n, t, width]: factors of the embedding layer's output, 0 or 1.
 
     See also: `cut_tokens`, which cuts rows of the same matrix in place of columns.
     """
@@ -35,9 +35,9 @@ def cut_tokens(tokens: Mapping[str, Tensor], share: float, generator: torch.Gene
     """Token cutoff: randomly chosen tokens of each sentence are embedded as 0; [CLS] and [SEP] stay.
 
     Args:
-        tokens: what `Encode.tokens` gives.
+        tokens: the result of `Encode.tokens`.
         share: of each sentence's own tokens that are cut, rounded down.
-        generator: what chooses, on the CPU.
+        generator: for the choices, on the CPU.
 
     Returns:
         the tokens with `embedding_mask` [n, t, 1]: see `cut_features`.

@@ -1,4 +1,4 @@
-"""Words and spans taken out, or put elsewhere: CLEAR's augmentations (Wu et al. 2020)."""
+"""Words and spans deleted or moved: CLEAR's augmentations (Wu et al. 2020)."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ def delete_words(texts: Sequence[str], share: float, generator: torch.Generator)
 
 
 def delete_span(texts: Sequence[str], share: float, generator: torch.Generator) -> list[str]:
-    """The texts without `share` of their words, which stand side by side; one word is always left.
+    """The texts without `share` of their words, which are consecutive; one word always remains.
 
     >>> delete_span(["a b c d"], 0.5, torch.Generator().manual_seed(0))
     ['a b']

@@ -15,12 +15,13 @@ def mask_spans(
 ) -> list[dict[str, Tensor]]:
     """For each share the tokens with one span of that share of each sentence masked; longer spans hold the shorter.
 
-    What can be read with 40 % masked can then be read with 20 % masked: ArcCSE's triplets (Zhang et al. 2022).
+    A sentence with 20 % masked then contains all words of the sentence with 40 % masked: ArcCSE's triplets (Zhang et
+    al. 2022).
 
     Args:
-        tokens: what `Encode.tokens` gives.
+        tokens: the result of `Encode.tokens`.
         shares: of each sentence's own tokens, at least one token.
-        generator: what draws where, on the CPU.
+        generator: draws the places, on the CPU.
         mask: the id of [MASK].
     """
     inner = inner_tokens(tokens)

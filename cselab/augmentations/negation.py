@@ -11,16 +11,16 @@ FULL = {"ca": "can", "wo": "will", "sh": "shall"}
 
 
 def negate(text: str) -> str:
-    """The sentence with a "not" put in, or with its first one taken out.
+    """The sentence with an inserted "not", or without its first negation.
 
-    * there is "not", "never", "cannot" or "n't": the first of them goes;
+    * the first "not", "never", "cannot" or "n't" is removed, if any;
     * else "not" follows the first of "is", "was", "can", "will" and their kind, or "has" before a participle;
-    * a "has", "have" or "had" of its own becomes "does not have" and so on;
-    * else "It is not true that" stands before it all.
+    * a main verb "has", "have" or "had" becomes "does not have" and so on;
+    * else "It is not true that" precedes the sentence.
 
-    The authors' rules are these with a parser, which finds other verbs ("walks", "does not walk") and puts a bare
-    "Not" where it finds none. Rules see words, not clauses: "the man who was ill left" becomes "the man who was not
-    ill left". The world's own denials are true ones.
+    The authors' rules are these with a parser, which finds other verbs ("walks", "does not walk") and inserts a bare
+    "Not" if it finds none. Rules see words, not clauses: "the man who was ill left" becomes "the man who was not ill
+    left". The world's own denials are true ones.
 
     >>> negate("The train is late."), negate("It wasn't cold."), negate("Birds sing.")
     ('The train is not late.', 'It was cold.', 'It is not true that Birds sing.')

@@ -1,4 +1,4 @@
-"""Sub-word repetition: some tokens stand twice (ESimCSE, Wu et al. 2022)."""
+"""Sub-word repetition: some tokens are repeated (ESimCSE, Wu et al. 2022)."""
 
 from collections.abc import Mapping
 
@@ -17,9 +17,9 @@ def repeat_subwords(
         k ~ uniform {0, ..., most_i},   k different tokens of sentence i are doubled           ESimCSE Eq. 4, 5
 
     Args:
-        tokens: what `Encode.tokens` gives.
+        tokens: the result of `Encode.tokens`.
         most: [n], the largest number of tokens that may be doubled; a sentence has no more than its tokens.
-        generator: what draws, on the CPU.
+        generator: for random draws, on the CPU.
         padding: the id of the padding token.
 
     >>> ids = torch.tensor([[2, 7, 8, 3]])

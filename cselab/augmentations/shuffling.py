@@ -12,17 +12,17 @@ from cselab.encoders.speed import to_device
 def shuffle_positions(tokens: Mapping[str, Tensor], generator: torch.Generator, first: int = 0) -> dict[str, Tensor]:
     """The tokens with `position_ids` in which those of each sentence's own tokens are permuted.
 
-    The order of the tokens themselves does not change: to a transformer, which sees order through positions alone,
+    The order of the tokens themselves does not change. For a transformer, which sees order only through positions,
     this is the shuffled sentence. [CLS] and [SEP] keep their places.
 
     Args:
-        tokens: what `Encode.tokens` gives.
-        generator: what draws the permutations, on the CPU.
+        tokens: the result of `Encode.tokens`.
+        generator: draws the permutations, on the CPU.
         first: the position of the first token: see `first_position`.
     """
     inner = inner_tokens(tokens)
     places = torch.arange(inner.shape[1], device=inner.device)
     drawn = to_device(torch.rand(inner.shape, generator=generator), inner.device)
-    # sorted by these: the first token, the inner ones by what was drawn, then all others as they stood
+    # sorted by these: the first token, the inner tokens in random order, then the rest unchanged
     order = torch.where(inner, drawn, torch.where(places > 0, places + 1.0, -1.0)).argsort(1)
     return {**tokens, "position_ids": first + order}

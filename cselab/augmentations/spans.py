@@ -6,17 +6,17 @@ import torch
 def draw_spans(
     document: str, anchors: int, positives: int, shortest: float, longest: float, generator: torch.Generator
 ) -> tuple[list[str], list[list[str]]]:
-    """Anchors of a document, and for each some spans that overlap it or stand next to it.
+    """Anchors of a document, and for each some spans that overlap the anchor or touch it.
 
-    Lengths lie between the two bounds; anchors tend to be long, positives short (the fourth and the second smallest of
+    Lengths lie between the bounds; anchors tend to be long, positives short (the fourth and the second smallest of
     five uniform numbers, so Beta(4, 2) and Beta(2, 4)). A positive begins at most its own length before its anchor,
     and at the latest where the anchor ends. Anchors may overlap, which the released code rules out.
 
     Args:
-        document: a text; its words are what stands between blanks.
+        document: a text; blanks separate its words.
         anchors, positives: how many anchors, and positives of each.
         shortest, longest: lengths of a span as shares of the document; at least one word.
-        generator: what draws, on the CPU.
+        generator: for random draws, on the CPU.
 
     Returns:
         The anchors, and a list of positives of each.

@@ -1,4 +1,4 @@
-"""Words replaced by others: synonyms, antonyms, or what a user's table says."""
+"""Replaced words: synonyms, antonyms, or words of a user's table."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,13 @@ Place = tuple[int, int]
 
 
 class Substitution:
-    """Replaces some words of a text by what a table has for them.
+    """Replaces some words of a text by entries of a table.
 
     Phrases of several words are found, too, the longest first. A replacement of a capitalised word is capitalised.
-    Words are matched as they stand in the table, without inflection.
+    Words must match the table exactly, without inflection.
 
     Args:
-        table: word or phrase -> what may take its place.
+        table: word or phrase -> its replacements.
 
     >>> swap = Substitution({"big": ["large"], "dog": ["hound"]})
     >>> swap(["Big dogs and a big dog."], 1.0, torch.Generator())
@@ -32,7 +32,7 @@ class Substitution:
 
     @classmethod
     def among(cls, groups: Sequence[Sequence[str]]) -> "Substitution":
-        """Each word may be replaced by any other of its group: what `World().synonyms().values()` gives."""
+        """Each word may be replaced by any word of its group, for example of `World().synonyms().values()`."""
         table: dict[str, list[str]] = {}
         for group in groups:
             for word in group:
@@ -44,7 +44,7 @@ class Substitution:
         return [self.replaced(text, share, generator)[0] for text in texts]
 
     def replaced(self, text: str, share: float, generator: torch.Generator) -> tuple[str, list[Place]]:
-        """The changed text, and from where to where in it the replacements stand."""
+        """The changed text, and the start and end of each replacement in the text."""
         words = [match.span() for match in WORD.finditer(text)]
         known = self._known(text, words)
         count = min(len(known), max(1, round(share * len(words))))
@@ -60,7 +60,7 @@ class Substitution:
         return out + text[end:], places
 
     def _known(self, text: str, words: Sequence[Place]) -> list[Place]:
-        """Where the words and phrases of the table stand, from left to right, without overlap."""
+        """The places of the table's words and phrases, from left to right, without overlap."""
         places, index = [], 0
         while index < len(words):
             for length in range(min(self.longest, len(words) - index), 0, -1):

@@ -1,6 +1,6 @@
 """Sentences, pairs and labels from plain files and SentEval folders, checked on load.
 
-What is named here is imported when it is first used.
+These names are imported on first use.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""What of the public data sets is there, whole, and as published."""
+"""Which public data sets are present, complete, and as published."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cselab.data.sts import STS_PAIRS, load_sts
 
 @dataclass(frozen=True)
 class Checked:
-    """One data set and split: its status is "ok", "missing" or "damaged"; the detail says more."""
+    """One data set and split: its status is "ok", "missing" or "damaged"; `detail` has more."""
 
     suite: str
     name: str
@@ -29,13 +29,13 @@ class Checked:
 
 
 def check(root: str | Path | None = None) -> list[Checked]:
-    """Load every data set that the suites use, one by one, and say how it stands.
+    """Load every data set of the suites, one by one, and report its state.
 
     Args:
         root: a SentEval folder or one above it; `data_root()` when None.
 
     Raises:
-        MissingFile: there is no such folder at all.
+        MissingFile: the folder does not exist.
     """
     if root is not None and not Path(root).is_dir():
         raise MissingFile(f"{root} is not a folder")

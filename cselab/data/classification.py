@@ -1,6 +1,6 @@
 """The seven transfer sets from a SentEval folder, checked on load.
 
-Traps of the published files: MR, CR, SUBJ, MPQA and TREC are latin-1, the others UTF-8. The first four went
+Traps of the published files: MR, CR, SUBJ, MPQA and TREC are latin-1, the rest UTF-8. The first four went
 through `cat -v`, so MR holds artefacts like "M-i" where an accented letter was; SentEval feeds them to the
 encoder as they are, and so do we. CR and MPQA have blank rows that count. The MRPC header starts with a byte
 order mark, and its fields hold single double quotes: lines are split on tabs, never by a quote parser.
@@ -59,7 +59,7 @@ KNOWN_DAMAGE = {
     ): "this is the truncated copy in circulation, which lets any encoder score above 99; get the file anew"
 }
 BLANK_ROW = "."
-"""What a blank row is read as, for an encoder needs a token; SentEval's example encoders do the same."""
+"""The replacement for a blank row, because an encoder needs a token; SentEval's example encoders do the same."""
 
 Row = tuple[str, str, int]
 
@@ -72,10 +72,10 @@ class Labelled:
         sentences: the sentence of each row; the first one where rows are pairs.
         labels: the class of each row, a number into `classes`.
         classes: the names of the classes.
-        name, split: what the rows are, for instance "TREC" and "train".
+        name, split: for example "TREC" and "train".
         sentences2: the second sentence of each row, or empty where rows are single sentences.
-        provenance: what a check of the content said: "as published", "as published, other case or tokens",
-            "unknown text" (right number of rows, content not known), or "not checked".
+        provenance: the result of a check of the content: "as published", "as published, other case or tokens",
+            "unknown text" (right number of rows, unknown content), or "not checked".
 
     See also: `cselab.data.Pairs` for pairs with a graded similarity.
     """

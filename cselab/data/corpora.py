@@ -1,9 +1,9 @@
 """Training corpora from the Hugging Face hub: the papers', from the data set that SimCSE publishes, and a small one.
 
-* "wiki1m": a million sentences of English Wikipedia, one a line; what unsupervised SimCSE and its followers train on.
-* "nli": 275,601 premises of SNLI and MNLI, each with an entailment and a contradiction; what supervised methods train
-  on. Published as CSV with the columns sent0, sent1, hard_neg; written here as a tab-separated table with the columns
-  sentence, entailment, contradiction, as `cselab.data.read_rows` reads it.
+* "wiki1m": a million sentences of English Wikipedia, one per line, the corpus of unsupervised SimCSE and later methods.
+* "nli": 275,601 premises of SNLI and MNLI, each with an entailment and a contradiction, the corpus of supervised
+  methods. Published as CSV with the columns sent0, sent1, hard_neg; written here as a tab-separated table with the
+  columns sentence, entailment, contradiction, as `cselab.data.read_rows` reads it.
 * "simplewiki": 102,225 sentences of Simple English Wikipedia, one a line: the simple sides of the pairs of Kauchak
   (2013), tokenised by their author, as sentence-transformers trains on them. Short sentences on everything.
 
@@ -28,7 +28,7 @@ from cselab.data.tables import SIMCSE_NAMES
 
 @dataclass(frozen=True)
 class Corpus:
-    """What is known of a corpus: its file on the hub, the file that is made of it, the rows, and how they are read.
+    """The description of a corpus: its file on the hub, our file, the number of rows, and the reader.
 
     `source` is a repository of the hub and a commit, `sha256` of the published file, where it is known.
     """
@@ -68,19 +68,19 @@ CORPORA = {
         "8cbfe5a7ba8cf5f61c07e3c33bcbc4a11bdb3e4596b09ad9ad08a46e2d2e35c2",
     ),
 }
-"""The corpora by the name that `fetch_corpus` takes."""
+"""The corpora by their name for `fetch_corpus`."""
 
 
 def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
-    """Get a corpus into a folder; the file, and whether it was fetched (False: it was there and whole).
+    """Get a corpus into a folder; returns the file, and whether it was fetched (False: already complete).
 
-    A copy of the published file that lies in the folder is taken; else it is downloaded, and a
-    download goes on where it broke off or was killed. What it holds is read line by line and
-    put in place only when all rows are there; a file that is there with another number of rows is not overwritten.
+    A copy of the published file in the folder is used; otherwise the file is downloaded. An interrupted download
+    continues. The file is read line by line and put in place only if all rows are present. An existing file with a
+    different number of rows is not overwritten.
 
     Raises:
         ValueError: an unknown corpus.
-        DataError: too few or too many rows, or rows that are not what they should be; nothing is written.
+        DataError: too few or too many rows, or invalid rows; nothing is written.
         Unreachable: no network, or the download broke off.
         OSError: the folder cannot be written.
     """

@@ -2,7 +2,7 @@
 
 The source is `princeton-nlp/datasets-for-simcse`, the archive that SimCSE's own script unpacks, named by its commit:
 every STS and transfer set in SentEval's files and folders, plain text. Earlier commits of it are the copy with 20
-subjective lines. Transfer sets that lie singly on the hub are left alone: they are split another way (SUBJ in 8000 and
+subjective lines. Single transfer sets on the hub are not used: they are split in a different way (SUBJ in 8000 and
 2000, MRPC in three), and the order of the rows decides which fold a row falls into.
 """
 
@@ -51,7 +51,7 @@ class Unreachable(ConnectionError):
 
 @dataclass(frozen=True)
 class Fetched:
-    """What became of one set: its status is "fetched", "kept" (it was there) or "refused"; the detail says more."""
+    """The outcome for one set: its status is "fetched", "kept" (already present) or "refused"; `detail` has more."""
 
     task: str
     status: str
@@ -64,9 +64,9 @@ class Fetched:
 def fetch(folder: str | Path | None = None, tasks: Sequence[str] | None = None) -> Iterator[Fetched]:
     """Get evaluation sets, one by one, and write those that are whole and as published in SentEval's layout.
 
-    A set that is there and whole is kept, without a download. A set that fails its check is refused and nothing
-    of it written; so is one of which a file is there with other content: no file is ever overwritten. Downloads
-    are kept in the hub's own cache.
+    A complete set is kept, without a download. A set that fails its check is refused, and no file of it is written.
+    The same holds if a file exists with different content, because no file is ever overwritten. Downloads are kept in
+    the hub's own cache.
 
     Args:
         folder: a SentEval folder or one above it, made if need be; `folder_to_fill()` when None.
@@ -74,9 +74,9 @@ def fetch(folder: str | Path | None = None, tasks: Sequence[str] | None = None) 
 
     Raises:
         ValueError: a set that the source does not have, no folder to write to.
-        Unreachable: no network; the message says which sets are still to be had.
+        Unreachable: no network; the message lists the missing sets.
 
-    See also: `cselab.data.check`, which says how every set in a folder stands.
+    See also: `cselab.data.check`, which reports the state of every set in a folder.
     """
     for task in tasks or ():
         if task in CLUSTERING_TASKS:
@@ -150,7 +150,7 @@ def _verdict_if_whole(task: str, folder: Path) -> str | None:
 
 
 def _put_in_place(folder: Path, files: Mapping[str, bytes], task: str) -> str:
-    """Write the files beside their places, check them as a set, then rename them; what the check said."""
+    """Write the files to temporary places, check them as a set, then rename them; return the check's result."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as aside:
         for name, content in files.items():
@@ -201,7 +201,9 @@ def download(repository: str, revision: str, name: str) -> Path:
 
 
 def _downloaded(repository: str, revision: str, name: str) -> Path:
-    """The file, beside the hub's own cache, which since huggingface-hub 2 begins a download that was killed anew."""
+    """The file, outside the hub's cache, which restarts a killed download from the beginning since huggingface-hub
+    2.
+    """
     from filelock import FileLock
     from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
     from huggingface_hub.file_download import http_get

@@ -1,4 +1,4 @@
-"""Reading text so that damage is noticed: every error names the file, and the line where there is one."""
+"""Reading text with checks for damage: every error names the file and, if possible, the line."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".
 
 
 def ending(path: str | Path) -> str:
-    """What the ending says of a file's form, whatever it is packed with.
+    """The form of a file by its ending, ignoring compression.
 
     >>> ending("corpus.CSV.gz"), ending("corpus")
     ('.csv', '')
@@ -64,11 +64,11 @@ def ending(path: str | Path) -> str:
 
 
 class DataError(ValueError):
-    """A data file is not what it should be; the message names it and says what was found and expected."""
+    """A data file is invalid; the message names the file, the content and the expected content."""
 
 
 class MissingFile(DataError, FileNotFoundError):
-    """A data file is not there."""
+    """A data file is missing."""
 
 
 def check_file(path: str | Path) -> Path:
@@ -90,10 +90,10 @@ def check_file(path: str | Path) -> Path:
 
 
 def check_characters(text: str, place: str) -> None:
-    """Refuse half a character: a surrogate without its other half, which JSON and Python can hold and UTF-8 cannot.
+    """Refuse half a character: an unpaired surrogate, which JSON and Python can hold and UTF-8 cannot.
 
     Raises:
-        DataError: there is one; names the place.
+        DataError: the text has one; names the place.
     """
     try:
         text.encode()

@@ -28,12 +28,12 @@ class Pairs:
     """Sentence pairs and how similar people found them.
 
     Attributes:
-        sentences1, sentences2: the two sides, row by row.
+        sentences1, sentences2: the sides of the pairs, row by row.
         scores: the gold similarity of each row, on the data set's own scale (STS: 0 to 5, SICK: 1 to 5).
-        name, split: what the pairs are, for instance "STS-B" and "test".
-        subsets: the sub-corpus of each row ("headlines", ...), or empty where there are none.
-        provenance: what a check of the content said: "as published", "as published, other case or tokens",
-            "unknown text" (right number of rows, content not known), or "not checked".
+        name, split: for example "STS-B" and "test".
+        subsets: the sub-corpus of each row ("headlines", ...), or empty without sub-corpora.
+        provenance: the result of a check of the content: "as published", "as published, other case or tokens",
+            "unknown text" (right number of rows, unknown content), or "not checked".
     """
 
     sentences1: list[str]
@@ -62,7 +62,7 @@ class Pairs:
 
     @property
     def sentences(self) -> list[str]:
-        """Every sentence of both sides, repeats included: first all of side 1, then all of side 2."""
+        """Every sentence, repeats included: first all of side 1, then all of side 2."""
         return [*self.sentences1, *self.sentences2]
 
     @property
@@ -105,8 +105,9 @@ SCORES = (
     "isduplicate",
 )
 SPLITS = {"train", "training", "trial", "dev", "val", "valid", "validation", "test"}
-"""Other names that are read, case and all but letters and digits dropped: sentence_A, relatedness_score. The first
-that a table has is taken. A column of nothing but `SPLITS`, or called split, tells splits apart."""
+"""Further accepted names, compared by lower-case letters and digits only: sentence_A, relatedness_score. The first one
+in a table is used. A column that holds only `SPLITS`, or has the name split, separates the splits.
+"""
 
 WANTED = f"wanted are {', '.join(COLUMNS)}, by these names (or text1, sentence_a, similarity ...), or in this order"
 
@@ -123,11 +124,11 @@ def as_pairs(source: PairSource, name: str = "pairs", split: str | None = None) 
             (`cselab.data.tables.rows_in_memory`: a DataFrame, a `datasets.Dataset`, dicts ...) with columns of these
             names; or a file that `read_pairs` reads.
         name: of pairs that bring none.
-        split: of a table with a column of splits; None takes "test" where there are several, and a warning says so.
+        split: for a table with a column of splits; with several splits, None means "test", with a warning.
 
     Raises:
         DataError: a row without two sentences and a finite score, a table without a column, or no pairs at all.
-        MissingFile: there is no such file.
+        MissingFile: the file does not exist.
 
     >>> as_pairs([("a dog", "a puppy", 4), ("a dog", "a stone", 0)]).scores
     [4.0, 0.0]
@@ -166,20 +167,20 @@ def has_pairs(table: Any) -> bool:
 def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
     """Pairs from a file or the folder of a data set; also .gz, .xz and .zst.
 
-    Any table that `cselab.data.tables` reads will do. The columns are taken by their names (`COLUMNS`, or a spelling of
-    `SIDES` and `SCORES`). A file of separated values needs no names: then a line has sentence1, sentence2 and score
-    first, or its only two columns of text and its only column of numbers are taken, and a warning says which. Blank
+    `path` may be any table that `cselab.data.tables` reads. The names of the columns decide (`COLUMNS`, or a spelling
+    of `SIDES` and `SCORES`). A file of separated values needs no names: then a line has sentence1, sentence2 and score
+    first, or its only two columns of text and its only column of numbers are used, and a warning names them. Blank
     lines are passed over.
 
     Args:
-        path: the file; separated values unless its ending says .jsonl, .json or .parquet.
-        split: the rows of this split, where a column "split" (or a folder of several data sets) tells several apart;
-            None takes "test", and a warning says so.
+        path: the file; separated values unless it ends in .jsonl, .json or .parquet.
+        split: the rows of this split, if a column "split" (or a folder of several data sets) has several; None means
+            "test", with a warning.
 
     Raises:
         MissingFile: the path is not a file.
-        DataError: columns that cannot be told apart, a line without its fields, a "sentence" that is no text, a score
-            that is not a number, no pair at all; several splits, and none is that asked for.
+        DataError: ambiguous columns, a line with missing fields, a "sentence" that is no text, a score that is not a
+            number, no pair at all; several splits without the requested one.
     """
     file = check_corpus(path)
     if (file / DATASET[1]).is_file():
@@ -197,7 +198,7 @@ def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
 
 
 def _places(names: Sequence[str]) -> tuple[int, int, int] | None:
-    """Where the two sentences and the score are among the columns."""
+    """The places of the sentences and the score among the columns."""
     plain = [_plain(str(name)) for name in names]
     sides = next((sides for sides in SIDES if set(sides) <= set(plain)), None)
     score = next((score for score in SCORES if score in plain), None)
@@ -221,7 +222,7 @@ def _by_name(names: Sequence[str], source: str | Path) -> tuple[int, int, int]:
 def _one_split(
     names: Sequence[str], rows: Held, places: Sequence[int], source: str | Path, split: str | None
 ) -> tuple[Held, str | None]:
-    """The rows of one split with its name, where a column tells several apart."""
+    """The rows of one split with its name, if a column has several splits."""
     for column, values in enumerate(zip(*(row for _, row in rows), strict=False)):
         found = dict.fromkeys(map(str, values))
         called = column < len(names) and _plain(names[column]) == "split"
@@ -239,7 +240,9 @@ def _one_split(
 
 
 def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> tuple[int, int, int]:
-    """Where the columns are in rows without names: the two of text and the one of numbers; else they come first."""
+    """The places of the columns in rows without names: two columns of text and one of numbers, or else the first
+    three.
+    """
     columns = list(zip(*rows, strict=False))
     numbers = [place for place, column in enumerate(columns) if all(map(_is_number, column))]
     texts = [
@@ -277,7 +280,7 @@ def _is_number(text: str) -> bool:
 
 
 def _has_word(text: str) -> bool:
-    """Whether there is a word in it: letters without digits, which ids have."""
+    """Whether a cell has a word: letters without digits, which ids have."""
     return any(any(map(str.isalpha, word)) and not any(map(str.isdigit, word)) for word in text.split())
 
 

@@ -1,8 +1,8 @@
 """Holding a data file against the published one, without a copy of it: by counts and hashes.
 
 The words are hashed without case, white space and punctuation, so that an original cased release passes as
-well as SentEval's tokens. A file with the right number of rows but neither the known words nor the known
-scores is some other data set in the same layout: it may be read; its provenance says "unknown text".
+well as SentEval's tokens. A file with the right number of rows but neither the known words nor the known scores is a
+different data set in the same layout. It can be read, and its provenance is "unknown text".
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Rows = Sequence[tuple[str, str, float]]
 """First text, second text (or ""), and score or label of each row."""
 
 PROVENANCES = ("not checked", "as published", "as published, other case or tokens", "unknown text")
-"""What a check may say, the better known first."""
+"""The results of a check, the best first."""
 
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def describe(rows: Rows) -> dict[str, int | str]:
-    """Rows, double quotes and hashes of a file: its text as it is, its words alone, its scores."""
+    """Rows, double quotes and hashes of a file: its text, only its words, its scores."""
     texts = [f"{first}\t{second}" for first, second, _ in rows]
     return {
         "rows": len(rows),
@@ -40,17 +40,17 @@ def describe(rows: Rows) -> dict[str, int | str]:
 
 @cache
 def published_parts(kind: str) -> dict[str, dict[str, Any]]:
-    """What is known of each published file of "sts" or "labelled" rows: how many, and what `describe` says where it
-    was at hand.
+    """The facts about each published file of "sts" or "labelled" rows: the number of rows, and the result of
+    `describe` if we had the file.
     """
     return json.loads(Path(__file__).with_name(f"{kind}_parts.json").read_text())
 
 
 def check_published(rows: Rows, known: dict[str, int | str], path: Path) -> str:
-    """The provenance of a file, given what is known of the published one.
+    """The provenance of a file, given the facts about the published one.
 
     Args:
-        known: `rows`, and of a file that was at hand the rest of what `describe` gives.
+        known: `rows`, and the rest of the result of `describe` if we had the file.
 
     Raises:
         DataError: the file is cut short, re-encoded, re-quoted or edited; the message names it.

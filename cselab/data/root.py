@@ -12,13 +12,13 @@ BENEATH = ("", "senteval", "downstream", "data/downstream", "SentEval/data/downs
 
 
 def data_root() -> Path | None:
-    """The folder of the public data sets, or None where there is none.
+    """The folder of the public data sets, or None.
 
-    It is the folder that the environment variable CSELAB_DATA names; without the variable `~/.cache/cselab/data`
+    The environment variable CSELAB_DATA names the folder; without the variable `~/.cache/cselab/data`
     (or beneath XDG_CACHE_HOME), when that exists. An empty CSELAB_DATA means none.
 
     Raises:
-        MissingFile: CSELAB_DATA names a folder that is not there.
+        MissingFile: CSELAB_DATA names a folder that does not exist.
     """
     folder = _usual_place()
     if folder is not None and not folder.is_dir():
@@ -29,7 +29,7 @@ def data_root() -> Path | None:
 
 
 def folder_to_fill() -> Path:
-    """Where data is fetched to when no folder is named: where `data_root` looks for it. It need not be there yet.
+    """Where data is fetched to when no folder is named: where `data_root` looks for it. The folder need not exist.
 
     Raises:
         ValueError: CSELAB_DATA is empty, which means no folder.
@@ -54,7 +54,7 @@ def senteval_folder(root: str | Path | None = None) -> Path:
         root: for instance `data`, `data/senteval` or a clone of SentEval; `data_root()` when None.
 
     Raises:
-        MissingFile: no such folder; the message says what was looked for.
+        MissingFile: no such folder; the message names it.
     """
     root = data_root() if root is None else Path(root)
     if root is None:

@@ -15,20 +15,20 @@ from cselab.data.tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_ta
 def read_sentences(path: str | Path, column: str | None = None, every_row: bool = False) -> Iterator[str]:
     """The sentences of a corpus, streamed: plain UTF-8 text, one a line, or a column of a table.
 
-    The file's ending says which: .csv, .tsv, .jsonl, .json and .parquet are tables, all else is text; .gz, .xz and .zst
+    The file's ending decides: .csv, .tsv, .jsonl, .json and .parquet are tables, all else is text; .gz, .xz and .zst
     are unpacked. A folder that `datasets.Dataset.save_to_disk` wrote is a table, too (of several splits "train").
     Surrounding white space is dropped. The file is never held in memory as a whole (.json is), so a corpus of any
     length may be read.
 
     Args:
         path: the file, or the folder of a data set.
-        column: of a table; None takes one that is called "sentence" or "text", see `cselab.data.tables.text_column`.
-        every_row: refuse rows without text. Else they are passed over, and a warning says how many.
+        column: of a table; None means the column "sentence" or "text", see `cselab.data.tables.text_column`.
+        every_row: refuse rows without text. Otherwise these rows are skipped, and a warning has their number.
 
     Raises:
         MissingFile: the path is not a file.
         DataError: no sentence in the file, a line that is not UTF-8, a packed file cut short; a table without the
-            column; JSON, XML or HTML under another name; rows without text where every row is wanted.
+            column; JSON, XML or HTML under a wrong name; rows without text if every row is required.
 
     See also: `cselab.data.read_pairs` for sentence pairs with a score.
     """
@@ -63,7 +63,7 @@ def _numbered(path: str | Path, column: str | None) -> Iterator[tuple[int, str]]
 
 
 def _check_plain(path: str | Path, first: str) -> None:
-    """Refuse what is no plain text, by its first line."""
+    """Refuse files that are not plain text, by their first line."""
     if re.fullmatch(r"[\[{]\s*[\]}]?|[\[{]\s*[\"{].*[\]}\[{,:\"]", first):
         raise DataError(
             f"{path}: its first line is {first:.40}, which is JSON: JSON lines have the ending .jsonl, a list of "
@@ -82,7 +82,7 @@ def _check_plain(path: str | Path, first: str) -> None:
 
 
 def _with_text(path: str | Path, rows: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The rows that hold text; at the end, or where the reading stops, a warning counts the others."""
+    """The rows with text; at the end, or when reading stops, a warning counts the skipped rows."""
     empty: list[int] = []
     found = False
     try:
@@ -107,13 +107,12 @@ def read_rows(
 ) -> Iterator[str] | Iterator[tuple[str, ...]]:
     """The rows of a corpus, streamed: texts for one column, tuples of texts for several.
 
-    One column is what `read_sentences` takes. Several are a table, tab-separated unless its ending says .csv, .jsonl or
-    .parquet, whose first line names them; they may stand in any order, and columns that are not asked for are passed
-    over.
+    One column is read as in `read_sentences`. Several columns are a table, tab-separated unless it ends in .csv,
+    .jsonl or .parquet, whose first line names them. They may be in any order, and further columns are ignored.
 
     Args:
         path: the file, also .gz, .xz, .zst; or the folder of a data set.
-        columns: what a row holds, `Method.columns`.
+        columns: the columns of a row, `Method.columns`.
         column: of a table, where a row holds one text; see `read_sentences`.
 
     Raises:
@@ -181,7 +180,9 @@ def check_sentences(sentences: Iterable[Any], first: int = 0) -> list[str]:
 
 
 def _only_text(row: Any) -> Any:
-    """The text of a tuple or array of one, or of an InputExample whose texts are the same; else what was given."""
+    """The text of a tuple or array of one, or of an InputExample whose texts are the same; otherwise the argument
+    itself.
+    """
     if hasattr(row, "texts"):
         return row.texts[0] if len(set(row.texts)) == 1 else row
     return row[0] if (isinstance(row, tuple) or getattr(row, "ndim", 0) == 1) and len(row) == 1 else row
@@ -192,8 +193,8 @@ def check_rows(corpus: Iterable[Any], columns: Sequence[str], name: str) -> list
 
     Args:
         corpus: the rows; tuples, or a table in memory (`cselab.data.tables.rows_in_memory`).
-        columns: what a row holds.
-        name: who takes the rows; named in the messages.
+        columns: the columns of a row.
+        name: the receiver of the rows, for the messages.
 
     Raises:
         TypeError, ValueError: as `check_sentences`; a row without the columns; names its index.
@@ -232,7 +233,7 @@ def check_rows(corpus: Iterable[Any], columns: Sequence[str], name: str) -> list
 def rows_hash(corpus: Sequence[Any]) -> str:
     """SHA-256 of the rows in their order."""
     digest = hashlib.sha256()
-    for start in range(0, len(corpus), 4096):  # a million calls would take a second
+    for start in range(0, len(corpus), 4096):  # a million calls would cost a second
         lines = (row if isinstance(row, str) else "\t".join(row) for row in corpus[start : start + 4096])
         digest.update("".join(f"{line}\n" for line in lines).encode())
     return digest.hexdigest()

@@ -1,7 +1,7 @@
 """The seven STS sets from a SentEval folder, checked on load.
 
-A set is made of parts, one file (or one input and one gold file) each; every part is held against what is
-known of the published one (`sts_parts.json`). A file cut short, re-encoded or re-quoted is refused by name.
+A set is made of parts, one file (or one input and one gold file) each; every part is checked against the published one
+(`sts_parts.json`). A file cut short, re-encoded or re-quoted is refused by name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SUBSETS = {
     "STS15": ("answers-forums", "answers-students", "belief", "headlines", "images"),
     "STS16": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
 }
-# file of every split, columns of sentence, sentence and score, and what the header line starts with
+# file of every split, columns of sentence, sentence and score, and the start of the header line
 ONE_FILE = {
     "STS-B": ("STS/STSBenchmark/sts-{}.csv", (5, 6, 4), ""),
     "SICK-R": ("SICK/SICK_{}.txt", (1, 2, 3), "pair_ID"),
@@ -47,7 +47,7 @@ Rows = list[tuple[str, str, float]]
 def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> Pairs:
     """The pairs of an STS set: "STS12" ... "STS16" (test), "STS-B" and "SICK-R" (train, dev, test, full).
 
-    The text is what SentEval feeds to an encoder: the tokens of the file joined by single spaces. Pairs
+    As in SentEval, the text is the tokens of the file joined by single spaces. Pairs
     without a gold score (the blank gold lines of STS15 and STS16) are left out. `subsets` names the
     sub-corpus of each pair, for "full" the split it came from.
 
@@ -89,7 +89,7 @@ def sts_splits(task: str) -> tuple[str, ...]:
 
 
 def _two_files(folder: Path, task: str, subset: str) -> tuple[Rows, Path]:
-    """STS12 to STS16: sentences in one file, scores in another; a blank score is an unscored pair."""
+    """STS12 to STS16: sentences in one file, scores in a second file; a blank score is an unscored pair."""
     sentences_file = folder / "STS" / f"{task}-en-test" / f"STS.input.{subset}.txt"
     scores_file = sentences_file.with_name(f"STS.gs.{subset}.txt")
     sentences, scores = list(read_lines(sentences_file)), list(read_lines(scores_file))

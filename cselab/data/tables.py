@@ -22,10 +22,10 @@ DATASET = "dataset_info.json", "dataset_dict.json"
 Rows = Iterator[tuple[int, list[str]]]
 
 SIMCSE_NAMES = {"sent0": "sentence", "sent1": "entailment", "hard_neg": "contradiction"}
-"""What SimCSE's file of natural language inference, nli_for_simcse.csv, calls its columns."""
+"""The names of the columns in SimCSE's file of natural language inference, nli_for_simcse.csv."""
 
 TEXT_COLUMNS = ("sentence", "text", "sentences", "content", "sentence1")
-"""The columns that are taken for sentences where none is named, the first that there is."""
+"""The columns used as sentences if none is named; the first existing one."""
 
 LONGEST_FIELD = 2**31 - 1
 """Of a .csv file: the csv module would refuse more than 131,072 characters."""
@@ -39,8 +39,8 @@ def read_table(path: str | Path) -> tuple[list[str], Rows]:
 
     Raises:
         MissingFile: the path is not a file.
-        DataError: no row at all, a row of another width, no object; Parquet where pyarrow, or a data set where datasets
-            is not installed; a dictionary of data sets without "train".
+        DataError: no row at all, a row of a different width, no object; Parquet without pyarrow, or a data set without
+            datasets installed; a dictionary of data sets without "train".
     """
     path = check_corpus(path)
     rows = named_rows(path) or separated_rows(path)
@@ -53,7 +53,7 @@ def read_table(path: str | Path) -> tuple[list[str], Rows]:
 def named_rows(path: Path, split: str = "train") -> Rows | None:
     """The rows of a file whose columns have names, these first; None for separated values.
 
-    Of the folder of several data sets the one of the split is read.
+    In a folder of several data sets, the one of the split is read.
     """
     if path.is_dir():
         return _dataset(path, split)
@@ -125,12 +125,12 @@ def check_corpus(path: str | Path) -> Path:
 
 
 def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows] | None:
-    """The column of a table that holds its sentences, and what stands there, line by line; None for plain text.
+    """The name and the values of a table's column of sentences, line by line; None for plain text.
 
     Args:
         path: the file.
-        column: its name; or its number, from 1 on, in a table without a line of names. None takes the first of
-            `TEXT_COLUMNS` that there is.
+        column: its name; or its number, from 1 on, in a table without a line of names. None means the first existing
+            one of `TEXT_COLUMNS`.
 
     Raises:
         DataError: no such column, none that is known where none was named, or plain text that has no columns.
@@ -172,9 +172,9 @@ def _of_one_width(path: Path, rows: Rows, width: int) -> Rows:
 def separated_rows(path: Path) -> Rows:
     """The fields of each row of separated values; the number is that of its last line.
 
-    Of .csv the separator is a comma, semicolon, tab or bar: the one that parts the first lines into most fields. Every
-    other file is parted by tabs. Its fields are quoted only if all quotes in it are those of a csv writer (pandas):
-    sentences hold single quotes.
+    The separator of .csv is a comma, semicolon, tab or bar: the one that splits the first lines into most fields.
+    Every other file is split by tabs. Its fields are quoted only if all quotes in it are those of a csv writer
+    (pandas): sentences hold single quotes.
     """
     separator = _separator(path) if ending(path) == ".csv" else "\t"
     return csv_rows(path, separator) if separator != "\t" or _is_quoted(path) else tab_rows(path)
@@ -214,7 +214,7 @@ _QUOTED = re.compile(r'(?:(?<=\t)|^)"(?>[^"]|"")*"(?=\t|$)')
 def _is_quoted(path: Path) -> bool:
     """Whether every quote of a tab-separated file is a csv writer's: round the whole header, or where it is needed.
 
-    It is needed round a quote, and round a tab or line end that would part a field.
+    Quotes are needed around a quote, and around a tab or line end inside a field.
     """
     row, tabs, needed = "", 0, False
     for number, line in enumerate(read_lines(path), start=1):
@@ -313,5 +313,7 @@ def _numbered(batches: Iterable[list[Any]]) -> Rows:
 
 
 def _texts(fields: Sequence[Any]) -> list[str]:
-    """Each field as text; what is not one (null, a list) is told by the reader that needs it, being empty."""
+    """Each field as text; a value that is no text (null, a list) becomes empty, and the reader that needs it reports
+    the error.
+    """
     return [str(field) if isinstance(field, str | int | float) and field == field else "" for field in fields]

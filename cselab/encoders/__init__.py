@@ -1,6 +1,6 @@
 """Encoders: tokenizer, transformer, pooling, and a head that training may add; encoding, saving and opening.
 
-What is named here is imported when it is first used: the names of the bundled encoders are known without torch.
+These names are imported on first use, so the names of the bundled encoders are available without torch.
 """
 
 from typing import TYPE_CHECKING

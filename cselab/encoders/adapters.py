@@ -1,8 +1,8 @@
-"""Adapters of peft on a transformer: added, merged into its weights, kept beside them.
+"""Adapters of peft on a transformer: added, merged into its weights, or saved separately.
 
     W' x = W x + (alpha / r) B A x,   A [r, in], B [out, r], B = 0 at first         LoRA, Hu et al. 2021, Eq. 3
 
-W is frozen, A and B learn. `SentenceEncoder.add_adapter` is the door; it needs peft.
+W is frozen, A and B learn. `SentenceEncoder.add_adapter` adds them and needs peft.
 """
 
 import copy
@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from cselab.encoders.text import first_position
 
 FOLDER = "adapter"  # of a saved encoder, with the adapters as peft writes them
-ALPHA = 2  # alpha / r where a rank alone is given
+ALPHA = 2  # alpha / r if only a rank is given
 
 
 def has_adapters(backbone: Any) -> bool:
@@ -32,7 +32,8 @@ def add_adapter(backbone: Any, adapter: Any, seed: int) -> None:
 
     Raises:
         ModuleNotFoundError: peft is not installed.
-        ValueError: a rank below 1; adapters that are there already; a config that fits no layer of this transformer.
+        ValueError: a rank below 1; a transformer that already has adapters; a config that fits no layer of this
+            transformer.
     """
     try:
         from peft import LoraConfig
@@ -85,18 +86,18 @@ def load_adapter(backbone: Any, folder: Path) -> None:
 
 
 def adapter_settings(backbone: Any) -> dict[str, Any]:
-    """What was chosen of the adapters' config: all that is not peft's default. JSON-able."""
+    """The chosen settings of the adapters' config: all that differ from peft's defaults. JSON-able."""
     (config,) = backbone.peft_config.values()
     defaults = type(config)().to_dict()
     chosen = {name: value for name, value in config.to_dict().items() if value != defaults.get(name)}
-    chosen.pop("base_model_name_or_path", None)  # the encoder's name and weights say it
+    chosen.pop("base_model_name_or_path", None)  # the encoder's name and weights have it
     return {name: sorted(value) if isinstance(value, set) else value for name, value in chosen.items()} | {
         "peft_type": config.peft_type.value
     }
 
 
 def _forget(backbone: Any) -> None:
-    """Let transformers take it for a model without adapters."""
+    """Let transformers treat the model as one without adapters."""
     backbone.__dict__.pop("peft_config", None)
     backbone._hf_peft_config_loaded = False
 
@@ -106,7 +107,7 @@ class DeepPrefix(nn.Module):
 
         attention_l( q, [P_l^K ; K], [P_l^V ; V] )       in every layer l, P_l the same for all sentences
 
-    In training each row drops out numbers of the prefix as of its own embedding. The sentence's tokens keep their
+    In training each row applies dropout to the prefix as to its embedding. The sentence's tokens keep their
     positions; in DCPCSE's code they begin behind the prefix. The prefix belongs to the encoder
     (`SentenceEncoder.prefix`): it is part of its weights, its hash and its folder. transformers and
     sentence-transformers cannot apply it.
@@ -139,7 +140,7 @@ class DeepPrefix(nn.Module):
         return cls(*(torch.randn(shape, generator=generator) * 0.02 for _ in range(2)))
 
     def before(self, features: Mapping[str, Tensor], backbone: Any) -> dict[str, Any]:
-        """What the backbone takes for these tokens with the prefix before them."""
+        """The backbone's inputs for these tokens with the prefix before them."""
         from transformers import DynamicCache
 
         mask, cache = features["attention_mask"], DynamicCache()
@@ -154,10 +155,10 @@ class DeepPrefix(nn.Module):
 
     @classmethod
     def load(cls, *_: Any, **__: Any) -> None:
-        """What sentence-transformers calls when it opens the folder of an encoder with a prefix.
+        """Called by sentence-transformers when it opens the folder of an encoder with a prefix.
 
         Raises:
-            ValueError: always; says what opens it.
+            ValueError: always; names the function that opens the folder.
         """
         raise ValueError(
             "this encoder has a deep prefix, which sentence-transformers cannot apply, and without it its vectors are "

@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 
 class KnownVectors:
-    """An encoder of the sentences whose vectors it was given, and of no others."""
+    """An encoder of given sentences only, whose vectors are fixed."""
 
     name = "given vectors"
 
@@ -28,7 +28,7 @@ class KnownVectors:
 
 
 class Called:
-    """An encoder that asks a function, such as one that calls a service on the network."""
+    """An encoder that calls a function, for example of a service on the network."""
 
     def __init__(self, function: Callable[[list[str]], Any]) -> None:
         self.function, self.name = function, getattr(function, "__name__", type(function).__name__)
@@ -49,7 +49,7 @@ def as_encoder(given: Any, sentences: Sequence[str] | None = None) -> Any:
 
     Raises:
         TypeError: something else, or an array where no sentences are known.
-        ValueError: an array with another number of rows than sentences.
+        ValueError: an array with a different number of rows than sentences.
 
     >>> as_encoder({"a cat": [1.0, 0.0], "a dog": [0.8, 0.6]}).encode(["a dog"])
     array([[0.8, 0.6]])
@@ -82,7 +82,7 @@ def takes_one(function: Any) -> bool:
     """Whether a function needs one argument: it encodes a list of sentences. One that scores pairs needs two."""
     try:
         parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # some builtins do not tell
+    except (TypeError, ValueError):  # some builtins have no signature
         return False
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return sum(one.kind in positional and one.default is one.empty for one in parameters) == 1
@@ -92,7 +92,7 @@ def encode(encoder: Any, sentences: list[str], **options: Any) -> Float[np.ndarr
     """`encoder.encode(sentences, **options)` as an array [n, d], whatever kind of array or tensor it returns.
 
     Raises:
-        ValueError: something other than one vector a sentence.
+        ValueError: anything except one vector per sentence.
     """
     returned = encoder.encode(sentences, **options)
     return as_array(returned, len(sentences), f"encode() of {type(encoder).__name__} returned")
@@ -102,7 +102,7 @@ def as_array(vectors: Any, rows: int, what: str) -> Float[np.ndarray, "_n _d"]:
     """Vectors as an array of floats [rows, d].
 
     Raises:
-        ValueError: another shape, or bytes: packed bits are no numbers whose cosine means something.
+        ValueError: a wrong shape, or bytes: cosines of packed bits are meaningless.
     """
     if hasattr(vectors, "detach"):
         vectors = vectors.detach().cpu().float().numpy()

@@ -1,7 +1,7 @@
 """Training state on disk: one safetensors file, written whole or not at all.
 
-Nothing is pickled. The file holds tensors; what is not a tensor travels as JSON in its metadata together with
-a checksum of both, so that a damaged file is noticed when it is read and never half-used.
+Nothing is pickled. The file holds tensors. Other values are JSON in its metadata, together with a checksum of
+everything, so a damaged file is detected on reading and never used in part.
 """
 
 import hashlib
@@ -36,13 +36,13 @@ def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str
     # clone: safetensors refuses tensors that share memory (tied weights)
     plain = {name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()}
     text = json.dumps(info)
-    said = f"{_checksum(plain, text)} {text}"  # one entry: safetensors writes several in another order each time
+    said = f"{_checksum(plain, text)} {text}"  # one entry: safetensors writes several in varying order
     with written_whole(path) as partial:
         save_file(plain, partial, metadata={"info": said})
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """What `save_checkpoint` wrote: (tensors, info).
+    """The content of a checkpoint: (tensors, info).
 
     Raises:
         CheckpointError: the file is missing, cut short, altered, or not a training checkpoint.
@@ -66,14 +66,14 @@ def _checksum_and_info(metadata: Mapping[str, str]) -> tuple[str, str]:
 
 
 def read_info(path: Path) -> dict[str, Any]:
-    """The `info` of a checkpoint, without its tensors and unchecked: to say what it is, not to go on from it."""
+    """The `info` of a checkpoint, without its tensors and unchecked: for a description, not for continuing."""
     with checkpoint_errors(path, KeyError, ValueError), safe_open(path, framework="pt") as file:
         return json.loads(_checksum_and_info(file.metadata() or {})[1])
 
 
 @contextmanager
 def checkpoint_errors(file: Path, *also: type[Exception]) -> Iterator[None]:
-    """Raise CheckpointError, which names the file, where what stands inside cannot read it, or raises one of `also`."""
+    """Raise CheckpointError, which names the file, if the code inside cannot read it, or raises one of `also`."""
     wrong: tuple[type[Exception], ...] = (SafetensorError, OSError, *also)
     try:
         yield
@@ -105,7 +105,7 @@ def pack(prefix: str, state: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict
 
 
 def unpack(tensors: Mapping[str, Tensor], tree: Mapping[str, Any]) -> Any:
-    """The state_dict that `pack` took apart."""
+    """The state_dict, the inverse of `pack`."""
     if "tensor" in tree:
         return tensors[tree["tensor"]]
     if "items" in tree:

@@ -14,23 +14,23 @@ from cselab.encoders.encoder import Truncation, TruncationWarning
 
 
 def all_processes() -> Any:
-    """accelerate's state: how many processes there are, which this is, and its device."""
+    """accelerate's state: the number of processes, the index of this one, and its device."""
     from accelerate import PartialState
     from accelerate.utils import parse_flag_from_env
 
     on_cpu = parse_flag_from_env("ACCELERATE_USE_CPU") or not torch.accelerator.is_available()
-    return PartialState(cpu=on_cpu)  # without `cpu` several processes on CPUs would not find each other
+    return PartialState(cpu=on_cpu)  # without `cpu`, processes on CPUs would not connect
 
 
 class DistributedEncoder:
     """An encoder that shares its sentences out: `evaluate(DistributedEncoder(encoder), "sts")` in every process.
 
-    All processes call `encode` with the same sentences. Each encodes its share of the different ones, and all get all
-    vectors, those that the encoder gives alone (up to rounding: their company in a batch is another). What fails in
-    one process is raised in all of them. In a single process it is the encoder itself. `evaluate` shares out the
-    scoring of its tasks, too, and `encode_to_file` lets one process write.
+    All processes call `encode` with the same sentences. Each process encodes its share of the distinct sentences, and
+    all processes get all vectors. The vectors agree with those of one process up to rounding, because the batches
+    differ. An error in one process is raised in all processes. In a single process it is the encoder itself.
+    `evaluate` shares out the scoring of its tasks, too, and `encode_to_file` lets one process write.
 
-    Not for the evaluator of `train`, which one process calls while the others wait.
+    Not for the evaluator of `train`, which one process calls while the rest wait.
 
     Args:
         encoder: anything with `encode`, the same in all processes; put on the device of its process.
@@ -60,10 +60,9 @@ class DistributedEncoder:
     def encode(
         self, sentences: str | Iterable[str], *given: Any, convert_to_tensor: bool = False, **options: Any
     ) -> Any:
-        """The vectors of all sentences, in their order, in every process; arguments as the encoder takes them.
+        """The vectors of all sentences, in their order, in every process; arguments as for the encoder.
 
-        Raises:
-            TypeError, ValueError, and others: what the encoder raised in the first process that failed.
+        Raises: Exception: the encoder's error in the first process that failed.
         """
         alone = isinstance(sentences, str)
         sentences = check_sentences([sentences] if isinstance(sentences, str) else sentences)
@@ -97,7 +96,7 @@ class DistributedEncoder:
 
         def own_share() -> np.ndarray:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TruncationWarning)  # said once, of all
+                warnings.simplefilter("ignore", TruncationWarning)  # reported once, for all
                 return self._alone([sentences[place] for place in shares[self.rank]], *given, **options)
 
         own = self._agreed(own_share)
@@ -117,7 +116,7 @@ class DistributedEncoder:
         return vectors
 
     def _agreed(self, compute: Callable[[], Any]) -> Any:
-        """What this process computes, unless one of them failed: then its error, in all of them."""
+        """The result of this process, or the error of a failed process, raised in all processes."""
         from accelerate.utils import gather_object
 
         result = failure = None

@@ -1,9 +1,9 @@
 """Where a transformer drops out numbers, and at what rate: `dropout_places(backbone)`, `set_dropout(backbone, p)`.
 
-A rate stands in three kinds of places. BERT has `nn.Dropout` modules alone. ModernBERT, T5, Qwen3, Llama and Gemma
-keep that of attention as a number of the attention layer, which only the forward pass reads; where it is 0, ModernBERT
-has an `nn.Identity` in the place of a module. The config has fields, from which a saved model is built again.
-`SentenceEncoder.dropout` is the rate of all places of an encoder.
+A model stores its rates in three kinds of places. BERT has only `nn.Dropout` modules. ModernBERT, T5, Qwen3, Llama
+and Gemma keep that of attention as a number of the attention layer, which only the forward pass reads; where it is 0,
+ModernBERT has an `nn.Identity` in the place of a module. The config has fields, from which a saved model is built
+again. `SentenceEncoder.dropout` is the rate of all places of an encoder.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,14 +28,14 @@ def dropout_places(backbone: nn.Module) -> dict[str, float]:
 
 
 def dropout_fields(backbone: nn.Module) -> dict[str, float]:
-    """The fields of its config that say how much it drops out: for BERT `hidden_dropout_prob` and
+    """The config's fields with dropout rates: for BERT `hidden_dropout_prob` and
     `attention_probs_dropout_prob`, for Qwen3 `attention_dropout`.
     """
     return {field: float(getattr(config, field)) for config in _configs(backbone) for field in _fields(config)}
 
 
 def set_dropout(backbone: nn.Module, p: float) -> None:
-    """Drop out at the rate `p` in every place, and say so in the config.
+    """Set the rate `p` in every place and in the config.
 
     Raises:
         ValueError: `p` is not in [0, 1), or the network has no place for dropout.
@@ -73,7 +73,7 @@ def dropout_at(backbone: nn.Module, p: float) -> Iterator[None]:
     try:
         yield
     finally:
-        for _, owner, attribute in _places(backbone):  # what was nn.Identity is nn.Dropout(0) from now on
+        for _, owner, attribute in _places(backbone):  # nn.Identity becomes nn.Dropout(0)
             setattr(owner, attribute, known.get((id(owner), attribute), 0.0))
         for config, field, before in fields:
             setattr(config, field, before)
@@ -110,13 +110,15 @@ def _is_rate(value: Any) -> bool:
 
 
 def embedding_layer(backbone: Any) -> nn.Module:
-    """What turns tokens into input vectors: BERT's word, position and type with their LayerNorm, a decoder's table."""
+    """The module that turns tokens into input vectors: BERT's word, position and type embeddings with their LayerNorm,
+    or a decoder's table.
+    """
     return getattr(backbone, "embeddings", None) or backbone.get_input_embeddings()
 
 
 @contextmanager
 def embedding_changed(backbone: Any, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """Inside, the layers get what `change` makes of the embedding layer's output [n, t, d]."""
+    """Inside, the layers get the embedding layer's output [n, t, d] after `change`."""
     hook = embedding_layer(backbone).register_forward_hook(lambda module, given, embedded: change(embedded))
     try:
         yield

@@ -63,11 +63,11 @@ from cselab.metrics.degenerate import DegenerateEmbeddings
 Representation = Literal["backbone", "head"]
 Features = dict[str, Tensor]
 
-WINDOW = 16_384  # sentences tokenised at once: tokens take about 2.5 KB a short sentence, gigabytes of a million
+WINDOW = 16_384  # sentences tokenised at once: about 2.5 KB per short sentence, gigabytes per million
 
 
 class UntrainedWeightsError(ValueError):
-    """Vectors were asked of weights that were neither trained nor loaded: their scores would mean nothing."""
+    """Raised when encoding with weights that were neither trained nor loaded."""
 
 
 class TruncationWarning(UserWarning):
@@ -75,11 +75,11 @@ class TruncationWarning(UserWarning):
 
 
 class PoolingWarning(UserWarning):
-    """A decoder was opened that does not say how to pool it."""
+    """The folder of a decoder does not name a pooling."""
 
 
 class UntrainedPositionsWarning(UserWarning):
-    """Some sentences reach positions that pretraining never saw: what stands there is noise."""
+    """Some sentences reach positions without pretraining, whose embeddings are noise."""
 
 
 @dataclass(frozen=True)
@@ -99,31 +99,31 @@ class SentenceEncoder(nn.Module):
 
     Open one with `SentenceEncoder("micro")`, which is `SentenceEncoder.from_pretrained("micro")`: a bundled name, a
     folder, or a name of the hub; or make one of a model and its tokenizer. The vector of a sentence is the pooled
-    output of the transformer ("backbone", the default: what SimCSE and most followers evaluate), or that vector after
-    the training head (`representation="head"`: what the text of WhitenedCSE evaluates).
+    output of the transformer ("backbone", the default, as in SimCSE and most later papers), or that vector after the
+    training head (`representation="head"`, as in the text of WhitenedCSE).
 
     Args:
-        backbone: a BERT- or RoBERTa-like transformers model; or what `from_pretrained` opens, with the options that
-            it takes.
+        backbone: a BERT- or RoBERTa-like transformers model; or a name or folder for `from_pretrained`, with its
+            options.
         tokenizer: the model's fast tokenizer.
         pooling: a name in `cselab.encoders.pooling.POOLINGS`; of a model default "mean".
         representation: "backbone" or "head"; of a model default "backbone".
-        head: what follows the pooling in training, or None.
-        max_length: longest input in tokens, [CLS] and [SEP] included; default what the model can take.
+        head: the layers after pooling in training, or None.
+        max_length: longest input in tokens, [CLS] and [SEP] included; by default the model's limit.
         normalize: whether `encode` returns vectors of length one.
         template: the prompt of `mask` pooling, with {sentence} where the sentence goes.
-        name: where it came from; results name it.
+        name: the encoder's source, shown in results.
         prefix: keys and values that each layer attends to before the sentence's (`cselab.encoders.adapters`), or None.
-        precision: of `encode`: "fp32", "bf16" (about two digits of a vector, and faster where the processor has it), or
-            "auto": bf16 where this machine is faster with it. May be set later; it is not saved.
+        precision: of `encode`: "fp32", "bf16" (about two digits of a vector; faster if the processor supports
+            bfloat16), or "auto": the faster of these. May be set later; it is not saved.
 
-    `prompts` (texts to put before a sentence, by name), `default_prompt_name` and `truncate_dim` are those of its
-    folder, may be set, are saved, and mean what they mean in sentence-transformers: see `encode`.
+    `prompts` (texts to put before a sentence, by name), `default_prompt_name` and `truncate_dim` come from the folder,
+    can be set and are saved. They have the meaning of sentence-transformers: see `encode`.
 
     Raises:
         ValueError: unknown pooling or representation; a longest input that does not fit the model; `mask`
             pooling without a usable template.
-        UntrainedWeightsError: a pooling or representation whose weights are not there.
+        UntrainedWeightsError: a pooling or representation without trained weights.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class SentenceEncoder(nn.Module):
                 "a model needs its tokenizer: SentenceEncoder(backbone, tokenizer), or a name or folder alone"
             )
         self.name = name
-        self.backbone: Any = backbone  # a transformer: torch knows it only as a module
+        self.backbone: Any = backbone  # a transformer; its type in torch is Module
         self.tokenizer = tokenizer
         self.head: Any = head
         self.prefix: Any = prefix
@@ -203,11 +203,11 @@ class SentenceEncoder(nn.Module):
         """Open a bundled encoder ("micro", "mini"), a folder, or a model of the Hugging Face hub.
 
         A folder may be one that `save_pretrained` wrote, a sentence-transformers model, or a plain transformers
-        checkpoint. What the folder says of its pooling holds unless an argument says otherwise; a plain
-        checkpoint is pooled by the mean of its tokens, as sentence-transformers does, until a method trains it
-        (`pooling_given` is False: `train` then takes the pooling of the method's paper, [CLS]). "micro" keeps its mean.
-        A decoder (Llama, Qwen, Gemma) is pooled by its last token, with a `PoolingWarning` where nothing says so.
-        Weights are read from safetensors, in float32. Only a hub name reaches the network.
+        checkpoint. The folder's pooling applies unless you pass an argument. A plain checkpoint uses mean pooling, as
+        in sentence-transformers, until a method trains it (`pooling_given` is False: `train` then uses the pooling of
+        the method's paper, [CLS]). "micro" keeps its mean. A decoder (Llama, Qwen, Gemma) uses its last token, with a
+        `PoolingWarning` if the folder names no pooling. Weights are read from safetensors, in float32. Only a hub name
+        reaches the network.
 
         Raises:
             CheckpointError: damaged, incomplete or missing files; the message names them.
@@ -250,13 +250,13 @@ class SentenceEncoder(nn.Module):
         """Write a folder that cselab, transformers and `sentence_transformers.SentenceTransformer` open.
 
         The head is written too, if it was trained; sentence-transformers uses it when the representation is
-        "head". An encoder with a prefix is opened by cselab alone: sentence-transformers refuses its folder.
+        "head". Only cselab opens an encoder with a prefix; sentence-transformers refuses its folder.
         Adapters are merged into the weights, so that the folder opens anywhere, without peft and without the model
-        that they were trained on; the folder `adapter` in it has them alone, for `PeftModel.from_pretrained`.
+        that they were trained on; the folder `adapter` inside has only the adapters, for `PeftModel.from_pretrained`.
 
         Raises:
             UntrainedWeightsError: the representation is that of a head that was never trained.
-            OSError: the folder cannot be written; what was in it before is still there.
+            OSError: the folder cannot be written; its previous content remains.
         """
         self._check_trained()
         settings = {
@@ -276,7 +276,7 @@ class SentenceEncoder(nn.Module):
 
     @property
     def pooling(self) -> str:
-        """The name of the pooling; may be set to another that these weights have."""
+        """The name of the pooling; you can set a different pooling that these weights support."""
         return self._pooling
 
     @pooling.setter
@@ -328,7 +328,9 @@ class SentenceEncoder(nn.Module):
 
     @property
     def hidden_size(self) -> int:
-        """Width of the transformer, and of the vector before a head: what a method's own layers and queues take in."""
+        """Width of the transformer and of the vector before a head: the input size for layers and queues that a method
+        adds.
+        """
         return self.backbone.config.hidden_size
 
     @property
@@ -345,7 +347,7 @@ class SentenceEncoder(nn.Module):
 
     @property
     def trained_positions(self) -> int | None:
-        """How many tokens the rows of pretraining had, where the model's config.json says so (micro, mini: 64)."""
+        """The length of the pretraining rows in tokens, if the model's config.json has it (micro, mini: 64)."""
         return getattr(self.backbone.config, "trained_positions", None)
 
     def __repr__(self) -> str:
@@ -362,7 +364,7 @@ class SentenceEncoder(nn.Module):
         return self.embedding_dimension
 
     def use_prompt(self, template: str) -> None:
-        """Put every sentence into this prompt from now on, and take the vector of its [MASK].
+        """Put every sentence into this prompt from now on, and use the vector of its [MASK].
 
         Raises:
             ValueError: a template without {sentence} and the mask token, once each.
@@ -374,7 +376,7 @@ class SentenceEncoder(nn.Module):
         """Put a fresh head on the encoder, or none; until it is trained its vectors may not be evaluated.
 
         Raises:
-            TypeError: a head that could not be saved; says what is missing.
+            TypeError: a head that could not be saved; the message names the missing part.
         """
         if head is not None:
             check_head(head)
@@ -388,7 +390,7 @@ class SentenceEncoder(nn.Module):
         """Freeze the transformer and train adapters in its layers from now on: LoRA, with any method.
 
         Adapters change no vector until they are trained. `save_pretrained` writes the transformer with the adapters
-        merged into its weights, and the adapters alone beside it.
+        merged into its weights, and the adapters in a folder inside.
 
         Args:
             adapter: a config of peft, as in `SentenceTransformer.add_adapter`: `LoraConfig(r=8)`; or a rank, which is
@@ -397,12 +399,12 @@ class SentenceEncoder(nn.Module):
 
         Raises:
             ModuleNotFoundError: peft is not installed.
-            ValueError: a rank below 1; adapters that are there already; a config that fits no layer.
+            ValueError: a rank below 1; an encoder that already has adapters; a config that fits no layer.
         """
         add_adapter(self.backbone, adapter, seed)
 
     def check_max_length(self, tokens: int) -> None:
-        """Raise ValueError unless inputs of so many tokens fit the model and leave room for the sentence."""
+        """Raise ValueError unless inputs of this length fit the model and leave room for the sentence."""
         least, most = self.tokenizer.num_special_tokens_to_add() + 1, position_count(self.backbone)
         if not least <= tokens <= most:
             raise ValueError(f"max_length must be between {least} and {most} for this model, got {tokens}")
@@ -421,8 +423,8 @@ class SentenceEncoder(nn.Module):
     ) -> Features:
         """Token ids and masks of a batch, padded to its longest row, on the encoder's device.
 
-        A `template` of this call takes the place of the encoder's own: a prompt with {sentence} where the sentence
-        goes. A long sentence is cut, the prompt never.
+        `template` replaces the encoder's template for this call: a prompt with {sentence} as the place of the
+        sentence. A long sentence is cut, the prompt never.
         """
         max_length = max_length or self.max_length
         with nullcontext() if template is None else prompted(self.tokenizer, template):
@@ -472,14 +474,14 @@ class SentenceEncoder(nn.Module):
     ) -> np.ndarray | Tensor:
         """Vectors of sentences, in their order: [n, d] float32; of a single string: [d].
 
-        Runs without dropout. Each distinct sequence of tokens is encoded once, short ones together: sentences that
-        the tokenizer does not tell apart ("A dog", "a DOG") get the same vector. `last_truncation` counts the
-        sentences that were cut, and a `TruncationWarning` says so.
+        Runs without dropout. Each distinct sequence of tokens is encoded once, short ones together. Sentences with the
+        same tokens ("A dog", "a DOG") get the same vector. `last_truncation` counts the truncated sentences, and a
+        `TruncationWarning` reports the count.
 
         Args:
             sentences: a list of non-empty strings, or one string.
             batch_size: sentences a forward pass.
-            show_progress_bar: None shows progress when there are more than 100 batches.
+            show_progress_bar: None shows progress for more than 100 batches.
             convert_to_tensor: return a tensor on the encoder's device in place of a numpy array.
             normalize_embeddings: scale each vector to length one.
             prompt_name: the key of `prompts` whose text is put before each sentence; default `default_prompt_name`.
@@ -579,11 +581,11 @@ class SentenceEncoder(nn.Module):
         return a @ b.mT
 
     def copy(self) -> "SentenceEncoder":
-        """An independent copy: train it, and this one stays as it is."""
+        """An independent copy; training it does not change this encoder."""
         return copy.deepcopy(self)
 
     def _prompt(self, name: str | None, text: str | None) -> str:
-        """What is put before each sentence."""
+        """The text before each sentence."""
         name = self.default_prompt_name if name is None else name
         if text is not None or name is None:
             return text or ""
@@ -632,7 +634,7 @@ _NEW_LOCK = Lock()
 
 @contextmanager
 def exclusive(encoder: nn.Module) -> Iterator[None]:
-    """Let one thread at a time encode with a module or train it: both set its mode and its tokenizer."""
+    """Allow only one thread at a time to encode with a module or train it, because each sets its mode and tokenizer."""
     with _NEW_LOCK:
         lock = _LOCKS.setdefault(encoder, RLock())
     with lock:
@@ -656,7 +658,7 @@ class RowsByTokens:
         return len(self._rows)
 
     def add(self, texts: Sequence[str], tokens: Sequence[Encoding]) -> list[Encoding]:
-        """Give each text its row. Returns the tokens that were not there before, in the order of their rows."""
+        """Give each text its row. Returns the new tokens, in the order of their rows."""
         new = []
         for text, own in zip(texts, tokens, strict=True):
             before = len(self._rows)

@@ -1,4 +1,6 @@
-"""What a method calls to turn sentences into vectors: all views of a call in one forward pass, over all processes."""
+"""The function with which a method turns sentences into vectors: all views of a call in one forward pass, over all
+processes.
+"""
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
@@ -14,7 +16,9 @@ from cselab.encoders.encoder import SentenceEncoder, eval_mode
 from cselab.encoders.speed import bucket_by_length, is_asynchronous
 
 Tokens = Mapping[str, Tensor]
-"""What a transformer takes: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and more."""
+"""The inputs of a transformer: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and
+more.
+"""
 
 Vectors = Float[Tensor, "n d"]
 """A row a sentence."""
@@ -26,10 +30,10 @@ View = Sequence[str] | Tokens
 class Encode:
     """`z1, z2 = encode(one, two)`: an argument a view, a matrix of vectors [N, d] a view, N over all processes.
 
-    A view is a list of texts, or tokens: what `encode.tokens` returns, changed by the method (other ids,
+    A view is a list of texts, or tokens: the result of `encode.tokens`, changed by the method (other ids,
     `inputs_embeds` in place of `input_ids`, `position_ids`, an `embedding_mask`, a shorter mask). The views of a call
-    share one forward pass where their tokens have the same names and rows, and each row has a dropout mask of its
-    own, so that `encode(batch, batch)` gives the two views of SimCSE. A single view gives a single matrix.
+    share one forward pass if their tokens have the same names and rows. Each row has its own dropout mask, so
+    `encode(batch, batch)` gives SimCSE's views. A single view gives a single matrix.
 
     On a CPU that pass is cut into parts of rows of like length where that saves more padding than a further pass costs
     (`cselab.encoders.speed`), so that time goes to words. Vectors and gradients are those of one pass.
@@ -40,7 +44,7 @@ class Encode:
     Args:
         encoder: the encoder in training.
         max_length: tokens a text is cut at.
-        processes: accelerate's state: how many processes there are, and which this is.
+        processes: accelerate's state: the number of processes, and the index of this one.
         mini_batch_size: the most rows of a forward pass; None allows all views of a call. See `TrainConfig`.
 
     >>> from cselab import SentenceEncoder
@@ -66,7 +70,7 @@ class Encode:
         """The tokens of all texts, on every process: to be changed, and encoded as a view.
 
         Args:
-            texts: what to tokenise.
+            texts: the texts to tokenise.
             template: a prompt with {sentence} where the text goes; a long text is cut, the prompt never.
         """
         return self.encoder.tokenize(texts, self.max_length, template)
@@ -78,7 +82,7 @@ class Encode:
             views: texts or tokens; the same object given twice is tokenised once.
             dropout: False encodes without dropout.
             head: whether the training head follows, on each view apart.
-            by: another encoder that the method owns, in place of the one in training.
+            by: an encoder of the method, in place of the trained one.
 
         Returns:
             One tensor [N, d] for one view, a list of them for several.
@@ -144,8 +148,8 @@ class Encode:
     def _parts(self, mask: Tensor) -> tuple[Tensor, list[tuple[slice, int]]]:
         """An order of the rows, and the parts of a pass in it: which rows, and how many of their columns.
 
-        Decided from the lengths alone. A device that runs behind Python is not asked for them: it computes the rows as
-        they come, one pass unless memory is short.
+        Only the lengths decide. Lengths are not read from a device that runs behind Python: it computes the rows in
+        their order, in one pass unless memory is short.
         """
         rows, width = mask.shape
         most = min(self.mini_batch_size or rows, rows)

@@ -30,14 +30,14 @@ from cselab.encoders.open import WANTED, converting_line
 from cselab.encoders.pooling import get_pooling
 
 MODULE = "sentence_transformers.models."
-WIDEST = 2**20  # numbers a dense layer takes or gives: more is no width, and would only fill the memory
+WIDEST = 2**20  # largest input or output width of a dense layer: a larger number would only fill the memory
 PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.adapters.DeepPrefix"
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
 TRANSFORMER_FILES = tuple(
     f"sentence_{kind}_config.json"
     for kind in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta", "xlnet")
 )
-"""The first of these that is there holds the settings of the module Transformer."""
+"""The first existing file of these holds the settings of the module Transformer."""
 
 WITHOUT_EFFECT: dict[str, dict[str, tuple[Any, ...]]] = {
     "Transformer": {
@@ -49,7 +49,7 @@ WITHOUT_EFFECT: dict[str, dict[str, tuple[Any, ...]]] = {
     "Dense": {"module_input_name": ("sentence_embedding",), "module_output_name": ("sentence_embedding",)},
     "Normalize": {"module_input_name": ("sentence_embedding",), "module_output_name": ("sentence_embedding",)},
 }
-"""Values of settings of sentence-transformers' modules that leave vectors as they are: another value is refused."""
+"""Values of settings of sentence-transformers' modules that do not change vectors: cselab refuses different values."""
 
 APPLIED = {
     "Transformer": {"max_seq_length", "do_lower_case"},
@@ -57,12 +57,12 @@ APPLIED = {
     "Dense": {"in_features", "out_features", "bias", "activation_function"},
     "Normalize": set[str](),
 }
-"""Settings that are applied here. Of a query or a document alone are `TASKS`, which `encode` never names."""
+"""Settings that are applied here. `TASKS` apply only to a query or a document; `encode` never uses them."""
 
 TASKS = {"query_length", "document_length", "query_expansion", "unpad_inputs"}
 
 OPTIONAL = {"prompts": dict, "default_prompt_name": str, "truncate_dim": int}
-"""What a folder may say besides, by the names that sentence-transformers has for it, and of which type."""
+"""Optional settings of a folder, by their names in sentence-transformers, with their types."""
 
 
 def _write_json(path: Path, content: Any) -> None:
@@ -137,7 +137,7 @@ def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
 
 
 def _write_backbone(path: Path, backbone: Any, output_hidden_states: bool) -> Any:
-    """Write the transformer, adapters merged into it and beside it; what was written."""
+    """Write the transformer with merged adapters, and the adapters; return the written files."""
     with quiet_transformers():
         if has_adapters(backbone):
             backbone.save_pretrained(path / FOLDER)
@@ -160,15 +160,15 @@ def save_folder(
 
     Args:
         backbone, tokenizer: of transformers.
-        settings: pooling, representation, max_length, normalize, template, and those of `OPTIONAL`: what
-            `read_folder` gives back.
+        settings: pooling, representation, max_length, normalize, template, and those of `OPTIONAL`, as returned by
+            `read_folder`.
         head: linear layers with their activations, or nothing.
         prefix: a `cselab.encoders.adapters.DeepPrefix`, or None. sentence-transformers refuses a folder with one.
     """
     pooling = get_pooling(settings["pooling"])
     config, several_layers = backbone.config, len(pooling.layers) > 1
     backbone = _write_backbone(path, backbone, several_layers)
-    tokenizer.backend_tokenizer.no_truncation()  # else the file would have what its last call asked for
+    tokenizer.backend_tokenizer.no_truncation()  # otherwise the file would have the settings of its last call
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.save_pretrained(path)
     if settings["template"] is not None:  # BertTokenizer would put its own [CLS] and [SEP] in the prompt's place
@@ -250,10 +250,10 @@ def save_folder(
 
 
 def read_folder(path: Path) -> dict[str, Any]:
-    """How the vectors of a folder are made: keyword arguments of `SentenceEncoder`, where the folder says so.
+    """The settings of a folder's vectors: keyword arguments of `SentenceEncoder`, as far as the folder has them.
 
-    Understands a folder of cselab, one of sentence-transformers (Transformer, Pooling, Dense, Normalize), and a
-    plain transformers checkpoint, which says nothing.
+    Supports a folder of cselab, one of sentence-transformers (Transformer, Pooling, Dense, Normalize), and a plain
+    transformers checkpoint without settings.
 
     Raises:
         CheckpointError: damaged files, or sentence-transformers modules that are not understood.
@@ -335,7 +335,7 @@ def _transformer_settings(path: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def _read_options(file: Path) -> dict[str, Any]:
-    """Prompts, the default one's name and the width that a folder of sentence-transformers says."""
+    """Prompts, the name of the default prompt, and the width of a folder of sentence-transformers."""
     said = _read_object(file) if file.exists() else {}
     kind = said.get("model_type", "SentenceTransformer")
     if kind != "SentenceTransformer":
@@ -348,7 +348,7 @@ def _read_options(file: Path) -> dict[str, Any]:
 
 
 def _own_settings(file: Path) -> dict[str, Any]:
-    """What cselab.json says, each setting there and of its type."""
+    """The content of cselab.json, with the type of each setting checked."""
     kinds: dict[str, Any] = {
         "pooling": str,
         "representation": str,
@@ -369,7 +369,7 @@ def _own_settings(file: Path) -> dict[str, Any]:
 
 
 def check_folder(path: Path) -> None:
-    """Hold a folder of cselab against the checksums that were written with it; other folders have none.
+    """Check a folder of cselab against its checksums; folders of other programs have no checksums.
 
     Raises:
         CheckpointError: a file was altered; the message names it.
@@ -460,7 +460,7 @@ def load_backbone(folder: Path) -> Any:
 
 
 def _check_depth(folder: Path, config: Any) -> None:
-    """Refuse a config of more layers than there are stored tensors: a thousand empty layers take minutes to make."""
+    """Refuse a config of more layers than there are stored tensors: creating a thousand empty layers needs minutes."""
     layers, stored = getattr(config, "num_hidden_layers", 0), 0
     for file in folder.glob("model*.safetensors"):
         with safe_open(file, framework="pt") as weights:
@@ -473,7 +473,7 @@ def _check_depth(folder: Path, config: Any) -> None:
 
 
 def _check_whole(folder: Path) -> None:
-    """Name the file of weights that cannot be read, if there is one."""
+    """Name the unreadable file of weights, if any."""
     for file in sorted(folder.glob("model*.safetensors")):
         with checkpoint_errors(file), safe_open(file, framework="pt"):
             pass
@@ -489,7 +489,7 @@ def _is_of_backbone(name: str, model: nn.Module) -> bool:
 
 
 def is_decoder(backbone: Any) -> bool:
-    """Whether each token sees those before it alone, as in Llama, Qwen and Gemma."""
+    """Whether each token sees only earlier tokens, as in Llama, Qwen and Gemma."""
     from transformers.models.auto.modeling_auto import MODEL_FOR_CAUSAL_LM_MAPPING_NAMES as CAUSAL
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES as MASKED
 
@@ -534,11 +534,11 @@ def load_tokenizer(folder: Path) -> Any:
     except Exception as error:  # the tokenizers library raises nothing more particular
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
-    if tokenizer.pad_token is None:  # of many decoders: what stands behind the mask has no influence
+    if tokenizer.pad_token is None:  # of many decoders: masked positions have no influence
         tokenizer.pad_token = tokenizer.eos_token
     if tokenizer.pad_token is None:
         raise CheckpointError(f"{folder} has a tokenizer without a token to pad with: restore tokenizer_config.json")
-    if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # what transformers makes of no file
+    if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # the result of transformers without a file
         raise CheckpointError(f"{folder} has no tokenizer: tokenizer.json or the vocabulary file is missing")
     file, most = folder / "tokenizer_config.json", tokenizer.model_max_length
     if not isinstance(most, int | float) or most <= tokenizer.num_special_tokens_to_add():

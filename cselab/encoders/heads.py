@@ -1,7 +1,7 @@
-"""Training heads: what stands between the encoder's vector and the loss while training.
+"""Training heads: layers between the encoder's vector and the loss in training.
 
-A head is an `nn.Module` from [n, d] to [n, d] that can say, in `dense_layers`, which linear layers and
-activations it is made of at inference; that is how it is saved, and how sentence-transformers reads it.
+A head is an `nn.Module` from [n, d] to [n, d] whose `dense_layers` lists its linear layers and activations at
+inference. cselab saves these, and sentence-transformers reads them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {
 
 
 def check_head(head: nn.Module) -> None:
-    """Raise TypeError unless the head can be saved: asked when it is put on, not after the last step."""
+    """Raise TypeError unless the head can be saved; checked when it is attached, not after the last step."""
     if not isinstance(head, nn.Module) or not callable(getattr(head, "dense_layers", None)):
         raise TypeError(
             f"the head {type(head).__name__} cannot be saved: a head is an nn.Module with `dense_layers()`, which "
@@ -36,7 +36,9 @@ def check_head(head: nn.Module) -> None:
 
 
 def check_widths(head: Any, width: int, folder: Path) -> None:
-    """Raise CheckpointError unless each layer of a saved head takes what the one before gives, the first `width`."""
+    """Raise CheckpointError unless each layer of a saved head fits the output of the layer before, and the first fits
+    `width`.
+    """
     for linear, _ in head.dense_layers():
         if linear.in_features != width:
             raise CheckpointError(
@@ -72,7 +74,7 @@ def fresh_linear(width: int, out: int, generator: torch.Generator, bias: bool = 
 class MLPHead(DenseLayers):
     """Linear(d, d) + tanh on the sentence vector, SimCSE's head: freshly initialised, used in training.
 
-    SimCSE trains with it and, unsupervised, evaluates without it.
+    SimCSE trains with this head, and unsupervised SimCSE evaluates without it.
     """
 
     def __init__(self, width: int, generator: torch.Generator) -> None:
@@ -80,7 +82,7 @@ class MLPHead(DenseLayers):
 
 
 class ProjectionHead(DenseLayers):
-    """Linear(d, d), ReLU, Linear(d, e), both without bias: the head of VaSCL and PairSupCon, e = 128 there."""
+    """Linear(d, d), ReLU, Linear(d, e), without biases: the head of VaSCL and PairSupCon, with e = 128."""
 
     def __init__(self, width: int, out: int, generator: torch.Generator) -> None:
         first, last = (fresh_linear(width, size, generator, bias=False) for size in (width, out))
@@ -90,8 +92,8 @@ class ProjectionHead(DenseLayers):
 class NormalizedHead(nn.Module):
     """Linear(d, 2d) - batch norm - ReLU - Linear(2d, d) - batch norm, without biases: DiffCSE's head.
 
-    Each call is a batch of its own. The second normalisation has no scale and shift to learn. At inference the
-    running averages stand in for the batch, and both are part of the linear layers.
+    Each call is a separate batch. The second normalisation has no scale and shift to learn. At inference the running
+    averages replace the batch statistics and become part of the linear layers.
     """
 
     def __init__(self, width: int, generator: torch.Generator) -> None:
@@ -127,7 +129,7 @@ def _normalized(linear: nn.Linear, norm: Any) -> nn.Linear:
 class WhitenedHead(nn.Module):
     """Shuffled group whitening, then Linear + tanh if `mlp` is one: the head of WhitenedCSE.
 
-    Each call is a view of its own: in training the whitening draws a fresh permutation.
+    Each call is a separate view: in training the whitening draws a fresh permutation.
     """
 
     def __init__(self, whitening: ShuffledGroupWhitening, mlp: nn.Module | None) -> None:
@@ -146,10 +148,10 @@ class WhitenedHead(nn.Module):
 
 
 def each_view(head: nn.Module, views: Sequence[Float[Tensor, "n d"]], layout: str = "per_view") -> list[Tensor]:
-    """The views after the head, each a batch of its own; or as the released WhitenedCSE cuts them.
+    """The views after the head, each a separate batch; or cut as in the released WhitenedCSE.
 
-    "contiguous_thirds": rows lie sentence by sentence and pass the head in contiguous blocks, as many as there are
-    views, as if they lay view by view.
+    "contiguous_thirds": rows are in order of sentences, and the head treats contiguous blocks, one per view, as if
+    they were views.
     """
     if layout == "per_view":
         return [head(view) for view in views]

@@ -15,7 +15,7 @@ def _names() -> tuple[str, ...]:
 
 
 BUNDLED = _names()
-POOLINGS = {"micro": "mean"}  # contrast spoils its [CLS], which the papers take of a plain checkpoint: see its README
+POOLINGS = {"micro": "mean"}  # contrast damages its [CLS], the papers' pooling of a plain checkpoint: see its README
 
 
 @cache
@@ -87,7 +87,7 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
 def converting_line(name: str, revision: str | None = None) -> str:
     """The command that copies an encoder of the hub or of a folder, with its weights as safetensors.
 
-    The files beside the weights are copied too, such as those that say how the vectors are pooled.
+    The remaining files are copied too, for example those with the pooling.
     """
     there = f"{Path(name).name}-safetensors"
     if Path(name).is_dir():

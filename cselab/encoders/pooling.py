@@ -4,8 +4,8 @@
 embeddings with the last layer (`emb_last_mean`, the 56.70 row of most tables) and the first transformer layer
 with the last (`layer1_last_mean`, 60.73 in the SimCSE repository since 2022).
 
-BERT-flow's text takes the mean of the last two layers (`last2_mean`). Its code counts layers[-0] and layers[-1], which
-are the first transformer layer and the last: what it runs is `layer1_last_mean`.
+BERT-flow's text uses the mean of the last two layers (`last2_mean`). Its code counts layers[-0] and layers[-1], which
+are the first transformer layer and the last: it runs `layer1_last_mean`.
 """
 
 from collections.abc import Sequence
@@ -26,8 +26,8 @@ def first_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> F
 
 
 def last_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
-    """The vector of the last token where `counted` is 1, padded on whichever side: in a decoder, where a token sees
-    those before it alone, the only one that has seen the sentence.
+    """The vector of the last token where `counted` is 1, padded on either side. In a decoder, where a token sees only
+    earlier tokens, this is the only token that has seen the sentence.
 
     >>> last_token(torch.tensor([[[1.0], [3.0], [99.0]]]), torch.tensor([[1, 1, 0]]))
     tensor([[3.]])
@@ -52,8 +52,8 @@ def mean_tokens(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> F
 class Pooling:
     """One way to pool. `layers` are the hidden states it reads (0: static embeddings, -1: the last layer).
 
-    `counts` says which tokens: "first", "last", "all" (but padding) or "mask" ([MASK] of a prompt). `pooler` says that
-    the dense + tanh which BERT was pretrained with follows.
+    `counts` selects the tokens: "first", "last", "all" (but padding) or "mask" ([MASK] of a prompt). With `pooler`,
+    the dense + tanh of BERT's pretraining follows.
     """
 
     meaning: str

@@ -1,8 +1,8 @@
-"""What makes encoding and training faster, with the same vectors and gradients, to rounding.
+"""Faster encoding and training, with the same vectors and gradients up to rounding.
 
 Buckets          a batch is cut into parts of rows of like length, so that a pass computes words and little padding
-First token      the last layer ends with [CLS] where no other token is read
-Precision        bfloat16 where the machine is faster with it; this changes vectors and has to be chosen
+First token      the last layer ends with [CLS] if pooling reads only [CLS]
+Precision        bfloat16 if it is faster; this changes vectors, so the user must choose it
 oneDNN           matrix products by the library that suits the processor
 A GPU's queue    Python fills a queue through which the GPU works. Asking for a number, or copying from ordinary memory,
                  waits until the queue is empty, and the GPU then waits for Python: here neither is done
@@ -30,7 +30,7 @@ from cselab._util.choices import check_choice
 # --------------------------------------------------------------------- a batch in parts of like length
 
 PASS_OVERHEAD_TOKENS = 64
-"""What one more forward and backward pass costs, in tokens: some 60 for `mini`, 80 for `micro`, on a CPU."""
+"""The cost of one more forward and backward pass, in tokens: some 60 for `mini`, 80 for `micro`, on a CPU."""
 
 
 def bucket_by_length(
@@ -46,7 +46,8 @@ def bucket_by_length(
         overhead: tokens that could be computed in the time that a further pass costs.
 
     Returns:
-        the parts in order: slices that cover all rows. Of two cuts of the same cost the one whose last part is larger.
+        the parts in order: slices that cover all rows. Of several cuts with the same cost, the one with the largest
+            last part.
 
     >>> bucket_by_length([5, 5, 6, 30], overhead=10)
     [slice(0, 3, None), slice(3, 4, None)]
@@ -75,7 +76,7 @@ LAID_OUT_ALIKE = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "elec
 
 
 def ends_apart(backbone: Any) -> bool:
-    """Whether this network's last layer can end with the first token alone.
+    """Whether this network's last layer can compute only the first token.
 
     A layer that is computed again in the backward pass, or in chunks of tokens, cannot.
     """
@@ -90,10 +91,9 @@ def ends_apart(backbone: Any) -> bool:
 def first_token_alone(backbone: Any) -> Iterator[None]:
     """Inside, the backbone's last hidden state is that of the first token [n, 1, d].
 
-    Of the last layer only attention mixes tokens. What follows it, three quarters of the layer's products, is each
-    token's own; `cls` and `cls_pooler` read [CLS] and nothing else. Vectors and gradients are those of a whole pass,
-    to rounding. So are the dropout masks: they are drawn for all tokens, and what follows in the stream of random
-    numbers stays the same.
+    Of the last layer only attention mixes tokens. The rest of the layer, three quarters of its products, is separate
+    for each token, and `cls` and `cls_pooler` read only [CLS]. Vectors and gradients are those of a whole pass, to
+    rounding. So are the dropout masks: they are drawn for all tokens, and later random numbers stay the same.
     """
     last = backbone.encoder.layer[-1]
     tokens = 1  # of the pass at hand
@@ -121,10 +121,10 @@ Precision = Literal["auto", "fp32", "bf16"]
 
 
 def chosen_precision(wanted: str) -> str:
-    """ "fp32" or "bf16": what "auto" (`TrainConfig.precision`, `SentenceEncoder.precision`) means on this machine.
+    """ "fp32" or "bf16": the meaning of "auto" (`TrainConfig.precision`, `SentenceEncoder.precision`) on this machine.
 
     Raises:
-        ValueError: another name.
+        ValueError: an unknown name.
     """
     check_choice("precision", wanted, ("auto", "fp32", "bf16"))
     if wanted != "auto":
@@ -153,14 +153,14 @@ def faster_in_bf16() -> bool:
 # ---------------------------------------------------------------------------------------------- oneDNN
 
 SMALLEST = 2**22
-"""Multiplications of a product from which oneDNN is faster; what it does around them takes 30 microseconds."""
+"""Multiplications of a product from which oneDNN is faster; its overhead is 30 microseconds."""
 
 
 class OneDnnLinearMode(TorchFunctionMode):
     """Inside, large linear layers in float32 on the CPU are computed by oneDNN: the same vectors, to rounding.
 
-    For processors where MKL, which torch calls for float32 on x86, takes twice as long: on AMD's with AVX-512 it
-    computes with half the width. Encoding `mini` takes 0.6 of the time there (docs/scale.md).
+    For processors on which MKL, torch's library for float32 on x86, is half as fast: on AMD processors with AVX-512,
+    MKL computes with half the width. On these, encoding `mini` needs 0.6 of the time (docs/scale.md).
     """
 
     def __torch_function__(
@@ -207,7 +207,7 @@ def is_asynchronous(device: torch.device) -> bool:
 
 
 def to_device(tensor: Tensor, device: torch.device) -> Tensor:
-    """The tensor on the device; to CUDA through pinned memory, without waiting for what is queued there."""
+    """The tensor on the device; to CUDA through pinned memory, without waiting for queued work."""
     if device.type == "cuda" and not tensor.is_cuda:
         return tensor.pin_memory().to(device, non_blocking=True)
     return tensor.to(device)
@@ -218,10 +218,10 @@ TAKE_AN_EXPANDED_MASK = frozenset({"bert", "roberta", "xlm-roberta", "camembert"
 
 
 def expand_attention_mask(inputs: Mapping[str, Any], backbone: Any) -> Mapping[str, Any]:
-    """The inputs with the mask as scaled-dot-product attention reads it, where it runs on a device with a queue.
+    """The inputs with the mask in the form of scaled-dot-product attention, for a device with a queue.
 
-    Given [n, t], transformers asks the device in every forward pass whether anything is masked. Given [n, 1, t, t] it
-    takes the mask as it is.
+    With [n, t], transformers reads from the device in every forward pass whether the mask is empty. With [n, 1, t, t]
+    it uses the mask unchanged.
     """
     config, mask = backbone.config, inputs["attention_mask"]
     simple = config.model_type in TAKE_AN_EXPANDED_MASK and config._attn_implementation == "sdpa"

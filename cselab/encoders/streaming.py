@@ -27,14 +27,14 @@ def encode_to_file(
 ) -> np.memmap:
     """The vectors of `encoder.encode(sentences)` in a `.npy` file, in the sentences' order: float32 [n, d].
 
-    Sentences may come from a generator: no more than a window of them, 16,384, is held at a time, and memory stays
-    flat however many there are. The file takes its name when it is whole. With a `DistributedEncoder` every process
-    encodes its share of a window and the main one writes; all must see the same files.
+    Sentences may come from a generator: memory holds at most a window of 16,384 of them and does not grow with their
+    number. The file takes its name when it is whole. With a `DistributedEncoder` every process encodes its share of a
+    window and the main one writes; all must see the same files.
 
     Args:
         encoder: a `SentenceEncoder` or a `DistributedEncoder`.
         sentences: any iterable of non-empty strings, such as `cselab.data.read_sentences(file)`.
-        path: ends in `.npy`; what was there before is replaced.
+        path: ends in `.npy`; an existing file is replaced.
         batch_size: sentences a forward pass.
         show_progress_bar: whether the sentences done are counted.
         normalize_embeddings: scale each vector to length one.
@@ -44,9 +44,9 @@ def encode_to_file(
         The file's array, mapped into memory and read-only.
 
     Raises:
-        TypeError, ValueError: a path with another ending; no sentences, or something else than sentences (its index is
-            named).
-        OSError: the file cannot be written; what was there before still is.
+        TypeError, ValueError: a path with a different ending; no sentences, or an element that is no sentence (its
+            index is named).
+        OSError: the file cannot be written; an existing file remains.
     """
     path = Path(path)
     if path.suffix != ".npy":
@@ -60,7 +60,7 @@ def encode_to_file(
         _write_header(file, rows, encoder.embedding_dimension)
         while window := list(islice(remaining, WINDOW)):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TruncationWarning)  # said once, of all
+                warnings.simplefilter("ignore", TruncationWarning)  # reported once, for all
                 vectors = encoder.encode(
                     check_sentences(window, first=rows),
                     batch_size,

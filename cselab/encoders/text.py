@@ -19,10 +19,10 @@ from transformers.tokenization_utils_base import TruncationStrategy
 from transformers.utils import PaddingStrategy
 
 CHARACTERS = 100
-"""Of a text so many characters a token of the longest input are read: a line of 50 MB is cut before it is tokenised."""
+"""The number of characters read per token of the longest input: a line of 50 MB is cut before tokenisation."""
 
 NAMES = ("input_ids", "token_type_ids", "attention_mask")
-"""What models take, in the order of `padded`."""
+"""The inputs of models, in the order of `padded`."""
 
 
 def encodings(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[Encoding]:
@@ -35,7 +35,7 @@ def encodings(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[Enc
 
 
 def padded(tokenizer: Any, batch: Sequence[Encoding]) -> dict[str, Tensor]:
-    """What the model takes of a batch, each [n, t]: padded to the longest row, on the tokenizer's side."""
+    """The model's inputs for a batch, each [n, t]: padded to the longest row, on the tokenizer's side."""
     fillings = {"ids": tokenizer.pad_token_id, "type_ids": tokenizer.pad_token_type_id, "attention_mask": 0}
     longest = max(map(len, batch))
     features = {}
@@ -92,7 +92,7 @@ def remove_prompt(tokenizer: Any) -> None:
 
 @contextmanager
 def prompted(tokenizer: Any, template: str) -> Iterator[None]:
-    """The prompt inside, what was there before afterwards.
+    """The prompt inside, the earlier prompt afterwards.
 
     Raises:
         ValueError: a template without {sentence}, or with several.
@@ -121,7 +121,7 @@ def _template_wanted(tokenizer: Any, template: str) -> str:
 
 
 def _wrap(tokenizer: Any, before: list[int], after: list[int]) -> None:
-    """Let the tokenizer put these tokens around each sentence, in place of what it put there."""
+    """Let the tokenizer put these tokens around each sentence, in place of its own."""
     from tokenizers.processors import TemplateProcessing
 
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(

@@ -1,4 +1,4 @@
-"""What every score should be seen beside: chance, word overlap, word vectors without a context, and the encoder's
+"""Baselines for every score: chance, word overlap, word vectors without a context, and the encoder's
 own vectors whitened or made normal afterwards. `with_baselines` has them all.
 """
 
@@ -65,7 +65,7 @@ def word_overlap(sentences1: list[str], sentences2: list[str]) -> Float[np.ndarr
 
 
 class StaticEmbeddings:
-    """The mean of word vectors that know no context.
+    """The mean of word vectors without context.
 
     A sentence none of whose tokens is in the table gets the mean of the table.
 
@@ -83,7 +83,7 @@ class StaticEmbeddings:
         """Read lines of a word and its numbers, as GloVe and fastText write them (a header is passed over).
 
         Raises:
-            DataError: a line with another number of numbers, something that is not a number, or no vector.
+            DataError: a line of a different length, a value that is not a number, or no vector.
         """
         rows: dict[str, int] = {}
         vectors: list[np.ndarray] = []
@@ -128,7 +128,7 @@ class TransformedEncoder:
 
     `transform` is anything fitted with `transform(vectors) -> vectors`.
 
-    See also: `fitted`, which fits one and says in the name on what.
+    See also: `fitted`, which fits one and names the text in the encoder's name.
     """
 
     def __init__(self, encoder: Encoder, transform: Any, name: str | None = None) -> None:
@@ -141,7 +141,7 @@ class TransformedEncoder:
 
     @property
     def last_truncation(self) -> Any:
-        """What the encoder beneath cut in its last call."""
+        """The truncation of the inner encoder in its last call."""
         return getattr(self.encoder, "last_truncation", None)
 
     def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
@@ -157,7 +157,7 @@ class TransformedEncoder:
 
 
 WORLD_SENTENCES = 5000
-"""Training sentences of the bundled world that a transform is fitted on, unless a limit says otherwise."""
+"""Training sentences of the bundled world for fitting a transform, unless you give a limit."""
 
 
 def fitted(
@@ -171,7 +171,8 @@ def fitted(
         encoder: something that encodes; `word_overlap` has no vectors to transform.
         transform: one of `cselab.transforms.NAMES`.
         text: a text file, a sentence a line; or "world" for training sentences of the bundled world.
-        limit: fit on the first so many sentences; None takes all of a file, and `WORLD_SENTENCES` of the world.
+        limit: fit on the first `limit` sentences; None means all sentences of a file, and `WORLD_SENTENCES` of the
+            world.
         options: of `encoder.encode` while it is fitted, such as `prompt_name`.
 
     Raises:
@@ -199,7 +200,7 @@ def named_encoder(
     device: str | torch.device | None = None,
     precision: Precision = "fp32",
 ) -> Encoder | PairScorer:
-    """What `evaluate` can score, by the name it has on the command line.
+    """The encoder for `evaluate` with this name on the command line.
 
     Args:
         name: "random"; "word-overlap"; "static:FILE" for averaged word vectors of a GloVe text file;
@@ -208,7 +209,7 @@ def named_encoder(
         pooling, representation, device, precision: of an encoder that has them; see `SentenceEncoder.from_pretrained`.
 
     Raises:
-        ValueError: another precision than "fp32" for what computes no network.
+        ValueError: a precision other than "fp32" for a baseline without a network.
     """
     from cselab.encoders.encoder import SentenceEncoder
 
@@ -236,14 +237,14 @@ def with_baselines(
     limit: int | None = None,
     **options: Any,
 ) -> dict[str, Encoder | PairScorer]:
-    """An encoder and what its score should be seen beside, by name, each to be passed to `evaluate`.
+    """An encoder and its baselines, by name, each for `evaluate`.
 
     A random encoder, word overlap, averaged word vectors from a GloVe text file where one is given, the encoder's
     own averaged input embeddings where it has them, the encoder, and its vectors transformed after a fit on a
     text, or its first `limit` sentences (see `fitted`). They share one pass of the encoder over the same sentences.
 
     Args:
-        encoder: whatever `cselab.encoders.as_encoder` takes.
+        encoder: any argument of `cselab.encoders.as_encoder`.
         options: of its `encode` while a transform is fitted, such as `prompt_name`.
     """
     encoder = as_encoder(encoder)
@@ -274,13 +275,13 @@ def evaluate_beside(
     prompt_name: str | None = None,
     **options: Any,
 ) -> dict[str, Scores]:
-    """The scores of what `with_baselines` has, by name; `cselab_lab.tables` shows them side by side.
+    """The scores of the encoders of `with_baselines`, by name; `cselab_lab.tables` shows them side by side.
 
     A baseline that can score none of the tasks is left out: word overlap where all need vectors.
 
     Args:
-        suite, data, tasks, options: as `evaluate` takes them.
-        prompt_name: of the encoder's prompts, for it and its transformed vectors; the others have none.
+        suite, data, tasks, options: as in `evaluate`.
+        prompt_name: a prompt of the encoder, for its plain and transformed vectors; baselines have no prompts.
     """
     scores = {}
     prompt = {} if prompt_name is None else {"prompt_name": prompt_name}
@@ -294,7 +295,7 @@ def evaluate_beside(
 
 
 class _Once:
-    """An encoder that keeps its last vectors, in case the same sentences are asked for next."""
+    """An encoder that keeps its last vectors, in case the next call has the same sentences."""
 
     def __init__(self, encoder: Encoder) -> None:
         self.encoder = encoder

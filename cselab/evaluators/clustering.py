@@ -41,7 +41,7 @@ def k_means(
 
 @dataclass(frozen=True)
 class ClusteringTask:
-    """Labelled texts, clustered into as many clusters as there are classes; scored by matched accuracy.
+    """Labelled texts, clustered into one cluster per class; scored by matched accuracy.
 
     Each score is the mean over k-means runs that differ in their seed.
     """
@@ -65,8 +65,8 @@ class ClusteringTask:
     def measure(self, encoded: Encoded | Scorer) -> Measured:
         """Accuracy by Hungarian matching; then, without a key, NMI and V-measure. All x100.
 
-        The interval of the accuracy holds the chance of the rows and of the seeds; `standard_error` is that of
-        the mean over seeds alone.
+        The interval of the accuracy covers the chance of the rows and of the seeds; `standard_error` is only that of
+        the mean over seeds.
 
         Raises:
             DegenerateEmbeddings: vectors that cannot be clustered.
@@ -100,7 +100,7 @@ class Clustering(LoadedByName):
 
     Attributes:
         seeds: of the k-means runs whose mean is reported, with their spread in the interval.
-        restarts: starts a run, of which the one with the smallest sum of squares is kept. EASE's released code,
+        restarts: starts per run; the one with the smallest sum of squares is kept. EASE's released code,
             one run of ten starts, is `Clustering(seeds=[42], restarts=10)`; it scores higher than a mean of
             single starts.
 

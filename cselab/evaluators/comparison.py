@@ -21,13 +21,13 @@ CORRELATIONS = ("spearman", "pearson")
 
 @runtime_checkable
 class Predictions(Protocol):
-    """What keeps predictions by task: `Scores`, or what a `PairsEvaluator` returns."""
+    """An object with predictions by task: `Scores`, or the result of a `PairsEvaluator`."""
 
     outcomes: dict[str, Outcome]
 
 
 class Comparisons(list[Comparison]):
-    """Comparisons, one a line; `notes` say which tasks were left out, or compared on a part of their subsets."""
+    """Comparisons, one per line; `notes` lists tasks that were omitted, or compared on some of their subsets."""
 
     notes: Sequence[str] = ()
 
@@ -46,19 +46,19 @@ class Comparisons(list[Comparison]):
 
 
 def compare(first: Predictions, second: Predictions, metric: str = "spearman", seed: int = 0) -> Comparisons:
-    """Two encoders on every task for which both have predictions: second minus first.
+    """Two encoders on every task with predictions of each: second minus first.
 
-    A paired bootstrap for each STS task; for each transfer task, by accuracy, and McNemar's test beside it. Scores
-    without predictions, which were read from a file, are compared over their tasks: a paired t-test of the tasks that
-    both have (`shared_scores`), which takes the tasks for a sample of all that there could be.
+    A paired bootstrap for each STS task; for each transfer task, by accuracy, with McNemar's test. Scores without
+    predictions, read from a file, are compared over their tasks: a paired t-test of the shared tasks
+    (`shared_scores`), which treats the tasks as a sample of all possible tasks.
 
     Args:
-        first, second: `Scores`, or what a `PairsEvaluator` returned.
+        first, second: `Scores`, or the result of a `PairsEvaluator`.
         metric: of STS: "spearman" or "pearson".
 
     Raises:
-        ValueError: no task in common; without predictions, fewer than two; a task measured on other rows, or by
-            another protocol, folds or aggregation: both are named.
+        ValueError: no task in common; without predictions, fewer than two; a task with different rows, protocol, folds
+            or aggregation; the message names each.
     """
     check_choice("metric", metric, CORRELATIONS)
     common = [task for task in first.outcomes if task in second.outcomes]
@@ -93,8 +93,8 @@ def _over_tasks(first: Predictions, second: Predictions) -> Comparisons:
 def shared_scores(systems: Sequence[Sequence[Record]]) -> tuple[dict[str, list[float]], list[str]]:
     """Scores that can be compared, by task: of the same split, subsets and revision of the data in every system.
 
-    A mean over subsets is taken again over the subsets that all systems have. Geometry, which has units of its own, is
-    not among them.
+    A mean over subsets is computed again over the subsets of all systems. Geometry, which has different units, is not
+    included.
 
     Args:
         systems: the records of each system.
@@ -145,7 +145,7 @@ def require_paired(first: Outcome, second: Outcome, task: str) -> None:
     """Refuse two outcomes that are not of the same rows, scored in the same way.
 
     Raises:
-        ValueError: other rows, another protocol, other folds or subsets; both are named.
+        ValueError: different rows, protocol, folds or subsets; the message names each.
     """
     if first.data_hash != second.data_hash or not np.array_equal(first.gold, second.gold):
         rows = " and ".join(_rows(outcome) for outcome in (first, second))

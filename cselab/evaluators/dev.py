@@ -1,4 +1,4 @@
-"""Evaluators for the training loop: called with the encoder, they say how good it is and how it looks.
+"""Evaluators for the training loop: called with the encoder, they return its score and geometry.
 
 Each returns {"score", "alignment", "uniformity", "mean_cosine", "effective_rank"}; a higher score is better. The
 evaluator of pairs returns `DevScores`, which keeps the predictions for `compare`.
@@ -42,7 +42,7 @@ class PairsEvaluator:
         threshold: pairs with a gold score above it are the positive pairs of the alignment.
 
     Raises:
-        ValueError: no pair has a score above the threshold, so that there is nothing to align.
+        ValueError: no pair has a score above the threshold, so alignment is undefined.
 
     See also: `UnlabelledEvaluator` for a corpus without scored pairs.
     """
@@ -59,7 +59,7 @@ class PairsEvaluator:
 
     @property
     def identity(self) -> dict[str, str]:
-        """What a run records of its dev set: another one is another run."""
+        """The dev set in a run's record: a different dev set makes a different run."""
         return {"pairs": self.pairs.name, "split": self.pairs.split, "sha256": self.pairs.hash}
 
     def __call__(self, encoder: Encoder) -> DevScores:
@@ -75,7 +75,7 @@ class PairsEvaluator:
 
 
 def shape_of(vectors: Vectors) -> dict[str, float]:
-    """What the training history keeps of the geometry besides the alignment."""
+    """The geometry in the training history, in addition to alignment."""
     return {
         "uniformity": geometry.uniformity(vectors),
         "mean_cosine": geometry.mean_cosine(vectors),
@@ -84,7 +84,7 @@ def shape_of(vectors: Vectors) -> dict[str, float]:
 
 
 class UnlabelledEvaluator:
-    """How well a sentence finds its twin among the others: a dev score for a corpus without scored pairs.
+    """How well a sentence finds its twin among all sentences: a dev score for a corpus without scored pairs.
 
     The twin of a sentence is the sentence with each word left out with probability `drop`, drawn once from the
     seed. The twins of all sentences are ranked by their cosine with the sentence, and the score is
@@ -93,8 +93,8 @@ class UnlabelledEvaluator:
 
     A random encoder gets about 100 (0.6 + log n) / n. The score depends on n: compare it over the same sentences.
 
-    Why ranks: the other label-free signals are what contrastive training minimises, and they go on improving while
-    meaning is lost. A plain encoder of 4 layers x 256, trained as SimCSE does, n = 1000, half of the words left out:
+    Why ranks: contrastive training minimises the remaining label-free signals, which continue to improve while meaning
+    is lost. A plain encoder of 4 layers x 256, trained as SimCSE does, n = 1000, half of the words left out:
 
         pooling, steps   STS-B dev      this score     -(alignment + uniformity)   InfoNCE bound, tau 0.05
         mean, 0 to 120   63.4 to 65.3   84.6 to 86.3   1.30 to 2.01                4.55 to 5.65 nats
@@ -104,8 +104,7 @@ class UnlabelledEvaluator:
     alignment and uniformity even a random encoder (2 - 3.9) beats the plain one. With a fifth of the words left
     out the score is at its ceiling from the start (99.3 with mean pooling), hence a half.
 
-    What it cannot see: whether sentences of one meaning in other words come together. Use `PairsEvaluator`
-    wherever there are scored pairs.
+    It cannot measure whether paraphrases come together. Use `PairsEvaluator` if you have scored pairs.
 
     Alignment in the row is that of the sentences and their twins.
 
@@ -127,7 +126,7 @@ class UnlabelledEvaluator:
 
     @property
     def identity(self) -> dict[str, str | int]:
-        """What a run records of its dev set: other sentences or twins are another run."""
+        """The dev set in a run's record: different sentences or twins make a different run."""
         text = "\n".join([*self.sentences, *self.twins])
         return {"sentences": len(self.sentences), "sha256": hashlib.sha256(text.encode()).hexdigest()}
 

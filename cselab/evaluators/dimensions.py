@@ -1,4 +1,4 @@
-"""How much of an encoder is in the first numbers of its vectors: what Matryoshka training is judged by."""
+"""The quality of the first numbers of an encoder's vectors, the measure for Matryoshka training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -79,14 +79,13 @@ def _principal(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n k"]:
 class Dimensions:
     """The score of the first 8, 16, ... numbers of each vector, their effective rank, and a control.
 
-    An encoder trained with `matryoshka` is meant to be cut. Any encoder loses little at first, since its numbers say
-    the same several times; the control says how much is owed to that: the same number of principal components, which
-    see all numbers of the vector, the best of that width by variance. They are fitted on the very sentences that are
-    scored, without their grades, which favours the control. At the full width it differs by the mean alone, which PCA
-    subtracts.
+    An encoder trained with `matryoshka` is meant to be cut. Any encoder loses little at first, because its numbers are
+    redundant. The control measures this: the same number of principal components, which use all numbers of the vector
+    and have the most variance at that width. They are fitted on the very sentences that are scored, without their
+    grades, which favours the control. At the full width the control differs only by the mean, which PCA subtracts.
 
     Attributes:
-        widths: how many numbers; those below the encoder's width count, and the whole width is always there.
+        widths: numbers of dimensions below the encoder's width; the whole width is always included.
         seed: of the bootstrap.
 
     Raises:

@@ -35,22 +35,22 @@ def evaluate(
     encoded once.
 
     Args:
-        encoder: anything with `encode(list[str])` that gives one vector a sentence; a function of a list of sentences,
-            an encoder's name, `{sentence: vector}`, or an array with a row for each sentence of the one task, such as
-            `pairs.sentences` (`cselab.encoders.as_encoder`); a
-            `cselab.encoders.distributed.DistributedEncoder` shares the work out over processes; for STS also a function
-            of two lists of sentences that gives similarities, such as `word_overlap`; tasks that need vectors
-            are then listed in `Scores.missing`, and an error when nothing else was asked for.
+        encoder: an object with `encode(list[str])` that returns one vector per sentence; a function of a list of
+            sentences, an encoder's name, `{sentence: vector}`, or an array with a row for each sentence of the one
+            task, such as `pairs.sentences` (`cselab.encoders.as_encoder`); a
+            `cselab.encoders.distributed.DistributedEncoder` shares the work over processes; for STS also a
+            function of two lists of sentences that gives similarities, such as `word_overlap`; tasks that need vectors
+            are then listed in `Scores.missing`, or an error if no other task was requested.
         suite: "sts", "geometry", "transfer", "clustering", "dimensions"; or "world" (its STS), "world-transfer",
-            "world-clustering", which need no data folder; or a suite with options of your own, such as
-            `STS(aggregation="mean")` or `Clustering(seeds=range(5))`; or several in a list. Or scored pairs of your
-            own, in whatever form `cselab.data.as_pairs` takes: `Pairs`, tuples, a table, a file.
+            "world-clustering", which need no data folder; or a suite with options, such as `STS(aggregation="mean")`
+            or `Clustering(seeds=range(5))`; or several in a list. Or your scored pairs, in any form of
+            `cselab.data.as_pairs`: `Pairs`, tuples, a table, a file.
         data: a SentEval folder or one above it; `data_root()` when None. For "geometry" also pairs, a list of
             sentences, a text file, or "world" for the bundled world's pairs.
         tasks: names of tasks; all of the suites when None. A task whose data are missing is an error when it
             was named, and otherwise listed in `Scores.missing`.
         cache: a folder in which vectors are kept, for encoders with `weights_hash()`.
-        prompt_name: of the encoder's `prompts`, put before every sentence; the records name it beside the encoder.
+        prompt_name: one of the encoder's `prompts`, for every sentence; the records name the prompt.
         options: of the suites that were given by name, each taking those it has: `aggregation=` and `seed=` (sts),
             `split=` (geometry), `protocol=` (transfer), `seeds=` (clustering). They are said with the suites.
 
@@ -138,7 +138,7 @@ def _measured(encoded: Encoded | Scorer, about: dict[str, Any], task: Task) -> M
 
 
 def _about(encoder: Encoder | PairScorer, prompt_name: str | None) -> dict[str, Any]:
-    """What the encoder says of itself, for the records."""
+    """The encoder's description of itself, for the records."""
     name = name_of(encoder)
     return {
         "encoder": name if prompt_name is None else f"{name}, prompt {prompt_name}",

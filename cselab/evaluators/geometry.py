@@ -35,7 +35,7 @@ PROTOCOLS = {
     "feature_correlation": "vectors as they are",
     "effective_rank": "singular values of the centred vectors",
 }
-"""The metrics, functions of `cselab.metrics.geometry`, and how each is taken."""
+"""The metrics, functions of `cselab.metrics.geometry`, and their computation."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class GeometryTask:
     """The metrics of `cselab.metrics.geometry` on sentences, and the alignment on positive pairs.
 
     Attributes:
-        sentences: repeats included, as in the papers, which take both sides of STS-B.
+        sentences: repeats included, as in the papers, which use each side of STS-B.
         positives: pairs that mean the same.
-        origin: what the sentences are: a record with task, split, hash and provenance of the data.
+        origin: the source of the sentences: a record with task, split, hash and provenance of the data.
     """
 
     sentences: list[str]
@@ -92,7 +92,7 @@ def positives(pairs: Pairs, threshold: float | int = ALIGNMENT_THRESHOLD) -> Pai
 
 @dataclass(frozen=True)
 class Geometry:
-    """Alignment, uniformity and what else says how vectors fill the space.
+    """Alignment, uniformity and further measures of how vectors fill the space.
 
     Measured on STS-B dev, as WhitenedCSE and the survey print it. Uniformity depends on the sentences: compare
     numbers of one split only; every record names its own. With `data` the sentences may also be pairs, a list, a
@@ -102,7 +102,7 @@ class Geometry:
         split: of STS-B or the world's pairs: "train", "dev" or "test"; of STS-B also "full", all together. Pairs
             given as data bring their own.
         threshold: pairs with a gold score above it are the positive pairs of the alignment.
-        seed: of the pairs drawn where there are too many sentences for all.
+        seed: for drawing pairs if there are too many sentences for all pairs.
 
     Raises:
         ValueError: an unknown split.
@@ -119,10 +119,10 @@ class Geometry:
         check_choice("split", self.split, SPLITS)
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """One task with the named metrics, or all. Without positive pairs there is no alignment: it is missing.
+        """One task with the named metrics, or all. Without positive pairs, alignment is missing.
 
         Raises:
-            ValueError: the alignment was asked for by name, and there are no positive pairs.
+            ValueError: the alignment was requested by name, without positive pairs.
         """
         pairs, sentences, origin = self._origin(data)
         metrics, missing = self.tasks if tasks is None else tuple(tasks), {}

@@ -1,4 +1,4 @@
-"""Scored pairs of one's own as a suite, to be evaluated beside others."""
+"""Your scored pairs as a suite, for evaluation with further suites."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from cselab.evaluators.task import Collected, Source
 class OwnPairs:
     """One task: these pairs, scored as an STS set under their own name.
 
-    `evaluate(encoder, pairs)` scores pairs alone; this stands in a list with other suites.
+    `evaluate(encoder, pairs)` scores only pairs; this class is for a list with further suites.
     """
 
     pairs: Pairs

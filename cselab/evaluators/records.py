@@ -1,4 +1,4 @@
-"""What an evaluation leaves behind: records that say what was measured on what, and the scores in them."""
+"""The results of an evaluation: records of scores, with the task, data and encoder of each score."""
 
 import json
 from collections.abc import Sequence
@@ -25,23 +25,23 @@ COLUMNS = ("task", "split", "rows", "metric", "score", "95 % interval", "how")
 
 @dataclass(frozen=True)
 class Record:
-    """One measured number with everything needed to know what it is.
+    """One measured number with its full description.
 
     Attributes:
-        task, split, subset: what was scored; `subset` is empty for the whole task.
+        task, split, subset: the scored data; `subset` is empty for the whole task.
         metric: "spearman", "pearson", "accuracy", "uniformity", ...
         value: correlations and accuracies times 100, geometry in its own unit; None when it failed.
         interval: the 95 % interval of the value.
         standard_error: of a value that was estimated from a sample; None for an exact one.
         aggregation: how subsets were put together ("all", "mean", "weighted_mean"), or empty.
-        protocol: how it was measured where there are several ways.
+        protocol: the way of measuring, if a task has several.
         rows: the pairs or sentences measured.
-        encoder, pooling, representation, max_length, precision: what was measured, as far as the encoder says.
+        encoder, pooling, representation, max_length, precision: the measured encoder, as far as these are known.
         truncated: how many of the sentences encoded in the same call lost tokens to `max_length`.
-        data_hash, provenance: sha256 of the data as it was read, and what a check of its content said.
-        duplicates: how many distinct sentences share their vector with another one.
+        data_hash, provenance: sha256 of the data, and the result of a check of its content.
+        duplicates: the number of distinct sentences that share a vector.
         seconds: time to score the task, encoding apart.
-        failure: why there is no value, or None.
+        failure: the reason for a missing value, or None.
         key: the name of this number in `Scores.scores`; empty for the details beneath a score.
     """
 
@@ -78,7 +78,7 @@ class Record:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """What a table shows of it, in the columns of `COLUMNS`."""
+        """The cells of a table for this record, in the columns of `COLUMNS`."""
         digits = 2 if abs(self.value or 0.0) >= 10 else 3
         shown = "failed" if self.value is None else f"{self.value:.{digits}f}"
         interval = f"{self.interval[0]:.{digits}f} to {self.interval[1]:.{digits}f}" if self.interval else ""
@@ -91,13 +91,13 @@ class Record:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Row by row, what an encoder predicted and what is true; kept for paired comparisons.
+    """Predictions and true values, row by row, for paired comparisons.
 
     Attributes:
         predicted, gold: similarities of pairs, or classes of rows.
         strata: the rows that are scored together (of an STS subset, of a fold), with their share in the score.
         metrics: by which it can be scored; the first is that of the headline record.
-        protocol: what has to be the same for two outcomes to be comparable, besides the rows.
+        protocol: settings that must be equal for two outcomes to be comparable, in addition to the rows.
         data_hash: sha256 of the data, of the rows that were trained on too.
     """
 
@@ -109,7 +109,7 @@ class Outcome:
     data_hash: str = ""
 
     def metric(self, asked: str | None = None) -> str:
-        """The metric that was asked for, or the first.
+        """The requested metric, or the first.
 
         Raises:
             ValueError: a metric by which this outcome cannot be scored.
@@ -129,7 +129,7 @@ class Outcome:
 
 
 class Measured(NamedTuple):
-    """What a task found: the headline first, and the predictions where two encoders can be compared by them."""
+    """The result of a task: the headline first, and the predictions if two encoders can be compared by them."""
 
     records: list[Record]
     outcome: Outcome | None = None
@@ -141,7 +141,7 @@ class Scores:
 
     Attributes:
         records: every number with its details.
-        missing: tasks that did not run because their data are not there, and why. They have no score.
+        missing: tasks that did not run because of missing data, with the reason. They have no score.
         outcomes: predictions of STS and transfer tasks by name, for `cselab.evaluators.compare`; not written to JSON.
         encode_seconds: time to encode all distinct sentences of all tasks, once.
     """
@@ -163,7 +163,7 @@ class Scores:
 
     @property
     def doubts(self) -> list[str]:
-        """What is wrong with scores that are there: STS sets whose content is not the published one."""
+        """Doubts about scores: STS sets whose content differs from the published sets."""
         return [
             f"{record.key} was scored on unknown text: {record.rows} rows as published, but neither the published "
             "sentences nor scores. Do not compare it with published numbers"
@@ -178,7 +178,7 @@ class Scores:
 
     @property
     def avg(self) -> float | None:
-        """Mean of the seven STS scores, not rounded before; None unless all seven are there."""
+        """Mean of the seven STS scores, not rounded before; None unless all seven are present."""
         if self.covers != STS_TASKS:
             return None
         return float(np.mean([self.scores[task] for task in STS_TASKS]))
@@ -230,7 +230,7 @@ class Scores:
 
     @property
     def notes(self) -> list[str]:
-        """What is said beneath the table: the average, doubts, failures, and tasks that did not run."""
+        """The lines below the table: the average, doubts, failures, and tasks that did not run."""
         notes = []
         if self.avg is not None:
             notes.append(f"average of the seven STS sets: {self.avg:.2f}")

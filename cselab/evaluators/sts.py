@@ -1,4 +1,4 @@
-"""Semantic textual similarity: how well the cosine of two sentences follows what people say."""
+"""Semantic textual similarity: how well the cosine of two sentences follows human grades."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ class StsTask:
         return [self._record("spearman", self.aggregation, key=self.name)]
 
     def measure(self, encoded: Encoded | Scorer) -> Measured:
-        """Spearman in the asked aggregation first; then Pearson, the other aggregations and every subset."""
+        """Spearman in the requested aggregation first; then Pearson, the remaining aggregations and every subset."""
         aggregations = sorted(AGGREGATIONS if self._has_subsets else ("all",), key=self.aggregation.__ne__)
         outcome = self.outcome(encoded)
         records = []
@@ -121,11 +121,11 @@ def strata(subsets: Sequence[str], aggregation: str) -> list[tuple[np.ndarray, f
 
 @dataclass(frozen=True)
 class STS(LoadedByName):
-    """The seven STS sets by cosine: the test splits, others by name ("STS-B/dev", "SICK-R/full").
+    """The seven STS sets by cosine: the test splits, and further splits by name ("STS-B/dev", "SICK-R/full").
 
     Attributes:
         aggregation: how the subsets of STS12 to STS16 become one score: "all" (the papers' choice), "mean" or
-            "weighted_mean". The other two are among the records.
+            "weighted_mean". The remaining aggregations are among the records.
         seed: of the bootstrap.
 
     Raises:
@@ -145,7 +145,7 @@ class STS(LoadedByName):
         strata([], self.aggregation)
 
     def task(self, pairs: Pairs, name: str | None = None) -> StsTask:
-        """Pairs of your own, scored as an STS set."""
+        """Your pairs, scored as an STS set."""
         return StsTask(pairs, name or pairs.name, self.aggregation, seed=self.seed)
 
     def load(self, task: str, data: Source) -> StsTask:

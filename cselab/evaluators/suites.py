@@ -19,7 +19,7 @@ SUITES: dict[str, Any] = {
 }
 """The suites by name, where `evaluate`, the command line and the tables find them; `register` adds one.
 
-"world" is the world's STS: what else the world measures takes longer and is asked for.
+"world" is the world's STS; the remaining suites of the world need longer and only run on request.
 """
 
 
@@ -29,7 +29,7 @@ def register(suite: type[Any]) -> type[Any]:
     Defining the class again, as running a notebook's cell twice does, replaces it.
 
     Raises:
-        ValueError: another suite has that name.
+        ValueError: a different suite has that name.
     """
     register_class(SUITES, "suite", suite.name, suite)
     return suite
@@ -39,7 +39,7 @@ def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list
     """Suites by name, each with those of the options that it owns; suites that are objects as they are.
 
     Raises:
-        ValueError: an unknown name, or a value that a suite does not take.
+        ValueError: an unknown name, or an invalid option of a suite.
         TypeError: an option that none of the named suites has.
     """
     chosen: list[Suite] = []
@@ -67,7 +67,7 @@ def options_of(suite: Any) -> list[str]:
 
 
 def tasks_by_suite(suites: Sequence[Suite], tasks: Sequence[str] | None) -> list[list[str] | None]:
-    """The tasks asked of each suite: None for all, an empty list for none.
+    """The requested tasks of each suite: None for all, an empty list for none.
 
     Raises:
         ValueError: a task that none of the suites has.

@@ -1,4 +1,4 @@
-"""What `evaluate` measures: a task, and a suite that loads tasks."""
+"""The units of `evaluate`: a task, and a suite that loads tasks."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -38,7 +38,7 @@ class Task(Protocol):
 
 
 class Collected(NamedTuple):
-    """The tasks of a suite whose data are there, and why the others are missing."""
+    """The tasks of a suite with data, and the reasons for missing tasks."""
 
     tasks: Sequence[Task]
     missing: dict[str, str]
@@ -57,7 +57,7 @@ class Suite(Protocol):
     tasks: ClassVar[tuple[str, ...]]
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """Load and check the data of the named tasks, or of all that are there.
+        """Load and check the data of the named tasks, or of all available tasks.
 
         Loading comes before encoding, so that damaged data cost no time.
 
@@ -77,7 +77,7 @@ class LoadedByName:
         raise NotImplementedError
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
-        """Load the named tasks, or all that are there.
+        """Load the named tasks, or all available tasks.
 
         Raises:
             MissingFile: a named task has no data, or none has.

@@ -1,13 +1,13 @@
-"""Transfer: what a linear classifier can read off frozen sentence vectors, by SentEval's protocol.
+"""Transfer: the accuracy of a linear classifier on frozen sentence vectors, by SentEval's protocol.
 
 Which rows train, choose and test depends on the set:
 
-* MR, CR, SUBJ, MPQA have no test rows of their own: nested k-fold;
+* MR, CR, SUBJ, MPQA have no test rows: nested k-fold;
 * TREC, MRPC have test rows: k-fold on the training rows chooses the penalty, then the classifier is trained again;
 * SST-2 has dev and test rows.
 
-Rows come in SentEval's order, folds from scikit-learn's StratifiedKFold with seed 1111; start and order of
-the minibatches are SentEval's too: what remains different is the rounding of float32 sums.
+Rows come in SentEval's order, folds from scikit-learn's StratifiedKFold with seed 1111; start and order of the
+minibatches are SentEval's too. Only the rounding of float32 sums differs.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ class Protocol:
     """How classifiers are trained and their penalty is chosen.
 
     Attributes:
-        name: what the record calls it.
+        name: the name in the record.
         folds: k of the k-fold cross-validation (inside and outside).
         penalties: the grid; among equals (in per cent, rounded to two digits) the first is chosen.
         probes: how a classifier is trained.
@@ -99,7 +99,7 @@ class Trial(NamedTuple):
 
     Attributes:
         search: the folds by whose dev rows the penalty is chosen.
-        final: trained again with that penalty and tested; None where the one classifier of `search` is tested.
+        final: trained again with that penalty and tested; None if the classifier of `search` is tested.
     """
 
     search: list[Fold]
@@ -107,7 +107,7 @@ class Trial(NamedTuple):
 
 
 def trials_of(y: Int[np.ndarray, " n"], sizes: dict[str, int], k: int) -> list[Trial]:
-    """Which rows choose and test, from the sizes of the splits, whose rows follow one another.
+    """The rows for choosing and testing, from the sizes of the consecutive splits.
 
     * all: nested k-fold. Each row is tested once, the penalty of each outer fold chosen by k-fold inside its
       training rows: k (k p + 1) classifiers for p penalties, 410 for k = 10, p = 4;
@@ -136,9 +136,9 @@ def transfer(
     protocol: Protocol,
     name: str = "classifiers",
 ) -> Transferred:
-    """Choose penalties, train and test as `trials_of` says.
+    """Choose penalties, train and test by `trials_of`.
 
-    SentEval rounds the accuracy of each outer fold to two digits before it takes the mean; here nothing is.
+    SentEval rounds the accuracy of each outer fold to two digits before the mean; cselab does not round.
 
     Args:
         sizes: rows of each split, in the order in which they follow in x and y: "all"; "train" and "test"; or
@@ -176,17 +176,17 @@ def transfer(
 
 
 def pair_features(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n _e"]:
-    """|u - v| and u * v side by side: what SentEval's classifier sees of a pair (MRPC)."""
+    """|u - v| and u * v side by side, the features of a pair (MRPC) in SentEval's classifier."""
     return np.concatenate([np.abs(u - v), u * v], axis=1)
 
 
 def stratified_folds(
     rows: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"], k: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """k times (the other rows, a k-th of the rows), classes in proportion, shuffled with SentEval's seed.
+    """k times (training rows, a k-th of the rows), classes in proportion, shuffled with SentEval's seed.
 
     Raises:
-        ValueError: a class has fewer rows than there are folds.
+        ValueError: a class has fewer rows than folds.
     """
     from sklearn.model_selection import StratifiedKFold
 
@@ -261,7 +261,7 @@ class TransferTask:
         return hashlib.sha256("".join(part.hash for part in self.splits.values()).encode()).hexdigest()
 
     def _provenance(self) -> str:
-        """That of all splits, or of the one that is known least."""
+        """The provenance of all splits, or of the least known split."""
         provenances = {part.provenance for part in self.splits.values()}
         return max(provenances, key=PROVENANCES.index) if len(provenances) > 1 else provenances.pop()
 

@@ -23,11 +23,11 @@ CACHED_BY = (
 
 @runtime_checkable
 class Encoder(Protocol):
-    """Anything that turns sentences into vectors, one row a sentence: what `evaluate` asks of an encoder.
+    """Anything that turns sentences into vectors, one row per sentence; the requirement of `evaluate` for an encoder.
 
-    A `SentenceEncoder`, a `sentence_transformers.SentenceTransformer`, or ten lines of your own; of functions, arrays
-    and names `cselab.encoders.as_encoder` makes one. What it has besides goes into the records: `name`, `pooling`,
-    `representation`, `max_length`, `precision`, `last_truncation`; `weights_hash()` lets its vectors be cached.
+    A `SentenceEncoder`, a `sentence_transformers.SentenceTransformer`, or your ten lines; `cselab.encoders.as_encoder`
+    turns functions, arrays and names into one. Optional attributes go into the records: `name`, `pooling`,
+    `representation`, `max_length`, `precision`, `last_truncation`; `weights_hash()` allows caching its vectors.
     """
 
     def encode(self, sentences: list[str], /) -> Any:
@@ -39,7 +39,7 @@ PairScorer = Callable[[list[str], list[str]], Any]
 
 
 def name_of(encoder: Encoder | PairScorer) -> str:
-    """What the records call it: its own name, or that of its function or class."""
+    """Its name in the records: the encoder's name, or the name of its function or class."""
     return str(getattr(encoder, "name", None) or getattr(encoder, "__name__", type(encoder).__name__))
 
 
@@ -54,7 +54,7 @@ SCORING = f"cosine, rounded to 1e-{COSINE_DECIMALS}"
 class Encoded:
     """The vectors of a set of sentences; call it with sentences to get their rows.
 
-    `truncated` is the number of sentences that lost tokens, where the encoder tells.
+    `truncated` is the number of sentences that lost tokens, if the encoder reports that.
     """
 
     similarity = SCORING
@@ -92,7 +92,7 @@ class Encoded:
         return (unit[: len(first)] * unit[len(first) :]).sum(axis=1).round(COSINE_DECIMALS)
 
     def duplicates(self, sentences: Iterable[str]) -> int:
-        """How many of the distinct sentences have exactly the vector of another one of them."""
+        """The number of distinct sentences that share exactly one vector."""
         rows = {self.index[sentence] for sentence in sentences}
         counts = Counter(hash(self.vectors[row].tobytes()) for row in rows)
         return sum(count for count in counts.values() if count > 1)
@@ -118,13 +118,13 @@ def encode_distinct(
 ) -> Encoded:
     """Encode every distinct sentence once, or read the vectors back from the cache folder.
 
-    A cache file is named by the hash of the weights, of what else makes a vector (`CACHED_BY`, and the `options` of
+    The name of a cache file is the hash of the weights, of the settings (`CACHED_BY`, and the `options` of
     `encoder.encode`), and of the sentences. It is written whole or not at all, and its checksum is verified when it is
     read.
 
     Raises:
-        ValueError: a cache is asked for, but the encoder has no `weights_hash()`; or the encoder returns
-            something other than one vector a sentence.
+        ValueError: a cache is requested, but the encoder has no `weights_hash()`; or the encoder does not return one
+            vector per sentence.
     """
     distinct = sorted(set(sentences))
     path = None if cache is None else Path(cache) / f"vectors-{_cache_key(encoder, distinct, options)}.safetensors"
@@ -132,7 +132,7 @@ def encode_distinct(
         tensors, info = load_checkpoint(path)
         return Encoded(distinct, tensors["vectors"].numpy(), info["truncated"])
     vectors = encode(encoder, distinct, **options)
-    cut = getattr(getattr(encoder, "last_truncation", None), "cut", None)  # for encoders that say so
+    cut = getattr(getattr(encoder, "last_truncation", None), "cut", None)  # for encoders that report it
     if path is not None and getattr(encoder, "is_main_process", True):
         path.parent.mkdir(parents=True, exist_ok=True)
         save_checkpoint(path, {"vectors": torch.from_numpy(vectors)}, {"truncated": cut})

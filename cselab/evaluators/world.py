@@ -1,4 +1,4 @@
-"""Suites that need no data folder: what the bundled world labels, and the classroom's pairs, written by hand."""
+"""Suites that need no data folder: labels of the bundled world, and the hand-written pairs of Classroom-STS."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -60,8 +60,8 @@ KINDS = {f"World-{kind.capitalize()}": kind for kind in TASKS}
 class WorldSTS(STS):
     """Graded pairs of the world, and the classroom's; test splits, "World-STS/dev" and its like by name.
 
-    What the generator and the class call subsets are kinds of pairs, often of one single grade: there is no
-    correlation within them, so each set is scored as a whole, whatever the aggregation.
+    The subsets of these sets are kinds of pairs, often with one single grade and no correlation within. So each set is
+    scored as a whole for every aggregation.
     """
 
     name: ClassVar[str] = "world"

@@ -1,4 +1,4 @@
-"""An encoder on the Hugging Face hub, with a model card that holds what was measured, and on what."""
+"""An encoder on the Hugging Face hub, with a model card of its scores and their data."""
 
 import json
 from pathlib import Path
@@ -21,29 +21,30 @@ from sentence_transformers import SentenceTransformer
 vectors = SentenceTransformer("{repo_id}").encode(["A dog runs.", "A hound is running."])
 ```
 
-or `cselab.SentenceEncoder("{repo_id}")`; both give the same vectors.
+or `cselab.SentenceEncoder("{repo_id}")`, with the same vectors.
 """
 
 
 class NotPushed(ValueError):
-    """Nothing was uploaded; the message says why, and what to do."""
+    """Nothing was uploaded; the message has the reason and the remedy."""
 
 
 def model_card(folder: str | Path, repo_id: str, scores: Scores | None = None) -> str:
-    """The model card of an encoder's folder: how it was trained, and each score with what it was measured on.
+    """The model card of an encoder's folder: its training, and each score with its data.
 
     The head is YAML with the scores as the hub's `model-index`. The text has a table of the scores (task, split, rows,
     metric, 95 % interval, protocol), the seed and hash of the data of each, the versions; and of a run's folder method,
-    settings, corpus (rows and SHA-256), seed and versions. Without `scores` it says that nothing was measured.
+    settings, corpus (rows and SHA-256), seed and versions. Without `scores`, the card states that no score was
+    measured.
 
     Args:
         folder: of an encoder, or of a finished run.
-        repo_id: what the model will be called on the hub, "name/model".
+        repo_id: the model's future name on the hub, "name/model".
         scores: of `evaluate`, or `read_scores`, or `cselab.integrations.mteb.read_results`.
 
     Raises:
         CheckpointError: the folder is no encoder, or is damaged.
-        ValueError: the scores are those of another pooling or representation than the folder's.
+        ValueError: the scores have a different pooling or representation from the folder's.
     """
     from huggingface_hub import EvalResult, ModelCardData
 
@@ -108,14 +109,14 @@ def push_to_hub(
 
     Args:
         encoder: a `SentenceEncoder`, or the folder of one, or of a finished run.
-        repo_id: "name/model"; made where it is not there.
+        repo_id: "name/model"; created if missing.
         scores: for the card.
-        private: whether a new repository is private, as it is unless you say otherwise; None: its owner's default.
-        token: of the hub; default the one that `hf auth login` keeps.
+        private: whether a new repository is private (the default); None: the owner's default.
+        token: of the hub; default: the token of `hf auth login`.
         create_pr: open a pull request in place of a commit.
 
     Raises:
-        NotPushed: no token, a name that the hub does not take, no network, no right to write there.
+        NotPushed: no token, an invalid name, no network, no right to write.
         CheckpointError, ValueError: as `model_card`.
         UntrainedWeightsError: a head that was never trained.
     """
@@ -150,7 +151,7 @@ def push_to_hub(
 
 
 def _files(folder: Path) -> list[Path]:
-    """The files of a folder that make the vectors, and those that tell of the run."""
+    """The files of a folder that define the vectors, and those that describe the run."""
     if not (folder / "config.json").is_file():
         unfinished = ": it is a run that is not finished" if (folder / "run.json").exists() else ""
         raise NotPushed(f"{folder} is not an encoder: it has no config.json{unfinished}")
@@ -159,7 +160,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def _training(run: dict[str, Any]) -> str:
-    """What run.json says: method, settings, corpus and dev set with their hashes, the selected step, versions."""
+    """The content of run.json: method, settings, corpus and dev set with their hashes, the selected step, versions."""
     names = ("identity", "steps", "best", "versions")
     told = json.dumps({name: run[name] for name in names if name in run}, indent=2)
     return f"## Training\n\nTrained with cselab; the score of the best step is no test score.\n\n```json\n{told}\n```\n"

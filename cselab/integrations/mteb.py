@@ -20,34 +20,34 @@ if TYPE_CHECKING:
     import pandas
 
 NAMES = {"STSBenchmark": "STS-B"}
-"""Tasks that have another name here; what MTEB calls STS12 to STS16 and SICK-R is called so here, too."""
+"""Tasks with a different name in cselab; STS12 to STS16 and SICK-R have the same names."""
 
 METRICS = {"cosine_spearman": "spearman", "cosine_pearson": "pearson"}
-"""Metrics that have another name here: a correlation is that of cosines."""
+"""Metrics with a different name in cselab, where correlations are of cosines."""
 
 System = str | Path | Mapping[str, Scores] | Mapping[str, Mapping[str, float]]
 """Results of MTEB, or scores by the model's name."""
 
 META = "model_meta.json"
-UNNAMED = "no_model_name/available"  # what MTEB calls a model of a folder
+UNNAMED = "no_model_name/available"  # MTEB's name for a model from a folder
 
 
 def read_results(path: str | Path) -> dict[str, Scores]:
     """The scores in a result file of MTEB, or in a folder of them, by the name of the model.
 
-    A folder may be that of one model or of many, as MTEB lays it out. The model's name is that in model_meta.json;
-    without it, or of a model that has no name, it is the name of the folder `path` or, of many, of the model's own.
-    Where there are several revisions of a model, the revision is put behind its name.
+    A folder may be that of one model or of many, as MTEB lays it out. The model's name comes from model_meta.json.
+    Without one, it is the name of the folder `path`, or of the model's folder if there are several models. With
+    several revisions of a model, the revision follows the name.
 
     Each task gives a record with its main score times 100 under the task's name (of several splits: the name and the
-    split), and one without a key for each of its subsets where there are several; the main score is then their mean.
-    `data_hash` is the data set's revision, `seconds` the time MTEB took. Predictions are not in these files.
+    split), and one without a key for each of several subsets; the main score is then their mean.
+    `data_hash` is the data set's revision, and `seconds` is MTEB's time. Predictions are not in these files.
 
     Raises:
-        MissingFile: there is no such file or folder.
+        MissingFile: the file or folder does not exist.
         DataError: a folder without results, a file that is none; names it.
 
-    See also: `cselab.evaluators.read_scores`, for what `Scores.to_json` wrote.
+    See also: `cselab.evaluators.read_scores`, for files of `Scores.to_json`.
     """
     path = Path(path)
     if not path.exists():
@@ -71,7 +71,7 @@ def read_results(path: str | Path) -> dict[str, Scores]:
 
 
 def is_results(path: str | Path) -> bool:
-    """Whether there is a .json file, or a folder that is no encoder with a result of MTEB somewhere in it."""
+    """Whether `path` is a .json file, or a folder with a result of MTEB inside that is not an encoder."""
     path = Path(path)
     if not path.is_dir():
         return path.suffix == ".json" and path.is_file()
@@ -80,16 +80,16 @@ def is_results(path: str | Path) -> bool:
 
 
 def beside(published: System, ours: System) -> "pandas.DataFrame":
-    """Published scores beside ours, a line for each model and task: what `PaperBesideHere` takes.
+    """Published scores and ours, a line for each model and task, for `PaperBesideHere`.
 
     Args:
         published, ours: results of MTEB (a file or folder), or scores by model: `Scores`, or numbers by task, as they
             are copied from a paper's table.
 
-    Lines are of the models that either has, by name, and of the tasks that both have; one model on each side is paired
-    whatever its name. Columns: row (the model), column (the task), published, ours, difference.
-    Two results of MTEB are compared on the splits and subsets that both have, if their data have one revision;
-    `frame.attrs["notes"]` says what was left out (`cselab.evaluators.comparison.shared_scores`).
+    Lines cover all models, by name, and the shared tasks. A single model on each side is paired under any name.
+    Columns: row (the model), column (the task), published, ours, difference. Two results of MTEB are compared on
+    shared splits and subsets, if their data have the same revision; `frame.attrs["notes"]` lists the omitted ones
+    (`cselab.evaluators.comparison.shared_scores`).
 
     Raises:
         DataError: as `read_results`; no task in common.
@@ -127,7 +127,7 @@ def _by_name(system: System) -> Mapping[str, Any]:
 
 
 def _pair(published: Any, ours: Any) -> tuple[Mapping[str, float], Mapping[str, float], Sequence[str]]:
-    """The numbers of a model on both sides. Of two `Scores` those on the same data, and what was left out."""
+    """The published numbers of a model and ours. The scores of two `Scores` on the same data, and the omitted ones."""
     if isinstance(published, Scores) and isinstance(ours, Scores):
         shared, notes = shared_scores([published.records, ours.records])
         theirs, mine = ({task: values[side] for task, values in shared.items()} for side in (0, 1))
@@ -173,7 +173,7 @@ def _is_result(content: Any) -> bool:
 
 
 def _records(content: Mapping[str, Any]) -> list[Record]:
-    """The records of one file: a headline a split, and its subsets where there are several."""
+    """The records of one file: a headline per split, and its subsets if there are several."""
     task = NAMES.get(content["task_name"], content["task_name"])
     splits = {split: entries for split, entries in content["scores"].items() if entries}
     records = []
@@ -207,7 +207,7 @@ def _scored(record: Record, value: float) -> Record:
 
 
 def _metric(entries: Sequence[Mapping[str, Any]]) -> str:
-    """The name of the main score: of what has the same value in each subset, that which is named first in METRICS."""
+    """The name of the main score: of all scores with its value in each subset, the first in METRICS."""
     numbers = [name for name, value in entries[0].items() if isinstance(value, int | float) and name != "main_score"]
     same = [name for name in numbers if all(entry.get(name) == entry["main_score"] for entry in entries)]
     same.sort(key=lambda name: name not in METRICS)

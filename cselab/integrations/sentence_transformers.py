@@ -39,20 +39,22 @@ logger = logging.getLogger(__name__)
 class GeometryEvaluator(SentenceEvaluator):
     """How a model's vectors fill the space, as an evaluator of sentence-transformers.
 
-    What it returns, logs, and writes to `geometry_evaluation_NAME_results.csv`, each under `NAME_` if it has a name:
+    It returns, logs and writes these numbers to `geometry_evaluation_NAME_results.csv`, with the prefix `NAME_` if it
+    has a name:
 
     * uniformity, mean_cosine, effective_rank of all sentences, repeats included, as in the papers: see
       `cselab.metrics.uniformity` and its neighbours for the formulas and ranges;
-    * alignment of the positive pairs, where there are second sentences: `cselab.metrics.alignment`;
+    * alignment of the positive pairs, if second sentences are given: `cselab.metrics.alignment`;
     * spectrum_1 ... spectrum_5, the variances along the first principal axes, largest first.
 
-    The primary metric is the uniformity, of which less is better. It says nothing about meaning: choose the best
-    checkpoint by a score such as `EmbeddingSimilarityEvaluator`, and read the geometry beside it. A model whose vectors
-    cannot be measured (not finite, or all in one direction) gets NaN, and the reason is logged; training goes on.
+    The primary metric is the uniformity, of which less is better. Geometry does not measure meaning: choose the best
+    checkpoint by a score such as `EmbeddingSimilarityEvaluator`, and use the geometry for analysis. A model whose
+    vectors cannot be measured (not finite, or all in one direction) gets NaN, and the reason is logged; training goes
+    on.
 
     Args:
         sentences1: the sentences, or the first sentences of pairs.
-        sentences2: the second sentences; without them there is no alignment.
+        sentences2: the second sentences, required for alignment.
         scores: how alike the sentences of each pair are; without them all pairs are positive.
         threshold: pairs with a score above it are positive: 4 on the scale of 0 to 5 (Gao et al. 2021), which is 0.8
             where the scores were divided by 5.
@@ -133,10 +135,10 @@ class GeometryEvaluator(SentenceEvaluator):
 
 
 def read_history(trainer: Any, score: str | None = None) -> list[dict[str, float]]:
-    """The log of a trainer of sentence-transformers as a history of cselab: what `TrainingMonitor` takes.
+    """The log of a trainer of sentence-transformers as a history of cselab, for `TrainingMonitor`.
 
-    Each row has a "step" and what of these was logged there: "loss", "gradient_norm"; "score" times 100; "alignment",
-    "uniformity", "mean_cosine", "effective_rank" of a `GeometryEvaluator`, of the first where there are several.
+    Each row has a "step" and the logged ones of these: "loss", "gradient_norm"; "score" times 100; "alignment",
+    "uniformity", "mean_cosine", "effective_rank" of the first `GeometryEvaluator`.
 
     Args:
         trainer: a `SentenceTransformerTrainer`, or trainer_state.json in a checkpoint, or that checkpoint's folder.
@@ -144,8 +146,8 @@ def read_history(trainer: Any, score: str | None = None) -> list[dict[str, float
             whose name ends so.
 
     Raises:
-        MissingFile: no trainer_state.json there.
-        ValueError: nothing was logged yet; an unknown `score` (the message lists what was logged).
+        MissingFile: no trainer_state.json.
+        ValueError: nothing was logged yet; an unknown `score` (the message lists the logged names).
     """
     log = _log(trainer)
     logged = list(dict.fromkeys(name for row in log for name in row))

@@ -1,7 +1,7 @@
 """An encoder and BERT-whitening as steps of a scikit-learn pipeline.
 
-Both are estimators in scikit-learn's sense: their parameters can be searched, they can be cloned and pickled, they name
-their columns (`get_feature_names_out`) and give a table where `set_output(transform="pandas")` asks for one.
+These classes are estimators in scikit-learn's sense: their parameters can be searched, and they can be cloned and
+pickled. They name their columns (`get_feature_names_out`) and support `set_output(transform="pandas")`.
 """
 
 from typing import Any
@@ -21,16 +21,16 @@ class SentenceVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     """Sentences in, a row of numbers a sentence out. Nothing is learnt: `fit` opens the encoder.
 
     Args:
-        encoder: what `SentenceEncoder` opens (a bundled name, a folder, a hub name), opened at the first use; or an
-            object with `encode(list[str])`, such as a `SentenceEncoder` or a `SentenceTransformer`. A clone of the step
-            copies such an object, and opens a name again.
+        encoder: an argument of `SentenceEncoder` (a bundled name, a folder, a hub name), opened at the first use; or
+            an object with `encode(list[str])`, such as a `SentenceEncoder` or a `SentenceTransformer`. A clone of the
+            step copies such an object, and opens a name again.
         batch_size: sentences a forward pass.
         normalize: scale each vector to length one.
 
     After `fit`: `encoder_`, the opened encoder.
 
     Raises:
-        TypeError, ValueError: what `SentenceEncoder.encode` refuses: something that is no string, an empty string.
+        TypeError, ValueError: as in `SentenceEncoder.encode`: a value that is no string, an empty string.
 
     See also: `Whitening`, the step that opens the cone of a plain encoder.
 
@@ -46,7 +46,7 @@ class SentenceVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         self.normalize = normalize
 
     def fit(self, X: Any, y: Any = None) -> "SentenceVectors":
-        """Open the encoder. The sentences are checked, not encoded; `y` is there for the pipeline."""
+        """Open the encoder. The sentences are checked, not encoded; pipelines pass `y`."""
         check_sentences(X)
         self.encoder_ = as_encoder(self.encoder)
         return self
@@ -92,7 +92,7 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.eps = eps
 
     def fit(self, X: Any, y: Any = None) -> "Whitening":
-        """Estimate mean and kernel; `y` is there for the pipeline."""
+        """Estimate mean and kernel; pipelines pass `y`."""
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         kept = self.n_components
         if kept is None and not self.eps:

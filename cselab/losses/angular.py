@@ -1,4 +1,4 @@
-"""ArcCon: InfoNCE that asks for an angle to spare between anchor and positive."""
+"""ArcCon: InfoNCE that requires an extra angle between anchor and positive."""
 
 from math import cos, pi, sin
 
@@ -18,14 +18,14 @@ def arc_con(anchor: View, positive: View, temperature: float, margin: float) -> 
 
     The gradient is finite everywhere: cos(a + margin) = cos a cos margin - sin a sin margin is computed with
     sin a = |u - v| |u + v| / 2 for unit vectors u, v, not through arccos, whose derivative has no bound at
-    cosines of 1 and -1. Where both views of a sentence are the same the gradient of the sine is taken as 0.
+    cosines of 1 and -1. If the views of a sentence are equal, the gradient of the sine is set to 0.
 
     Beyond a_ii = pi - margin the formula turns: cos(a + margin) rises again, and a positive pair that is
-    nearly opposite is pushed further apart. The formula is kept as it stands.
+    nearly opposite is pushed further apart. The formula is unchanged.
 
     Args:
         anchor: `[N, d]`, N >= 2.
-        positive: `[N, d]`, another view of the same sentences.
+        positive: `[N, d]`, a second view of the same sentences.
         temperature: divides the cosines.
         margin: an angle in radians, 0 <= margin < pi; 0 gives InfoNCE.
 
@@ -39,7 +39,7 @@ def arc_con(anchor: View, positive: View, temperature: float, margin: float) -> 
 
     See also:
         info_nce: the margin 0.
-        focal_info_nce: other changes to the logits.
+        focal_info_nce: different changes to the logits.
 
     Example:
         >>> import math, torch

@@ -1,4 +1,4 @@
-"""What the contrastive losses are built from: unit vectors, a matrix of cosines, and the softmax of its rows."""
+"""The parts of contrastive losses: unit vectors, a matrix of cosines, and the softmax of its rows."""
 
 import torch
 import torch.nn.functional as F
@@ -40,7 +40,7 @@ def cosines_against(anchor: View, positive: View, negatives: Negatives | None = 
     """The cosines of each anchor with all N positives, and after them with M further negatives.
 
     Raises:
-        TypeError, ValueError: negatives of another kind or shape; says what was given.
+        TypeError, ValueError: negatives of a wrong type or shape; the message names it.
     """
     if negatives is None:
         return cosine_matrix(anchor, positive)
@@ -54,7 +54,7 @@ def cosines_against(anchor: View, positive: View, negatives: Negatives | None = 
 
 
 def contrast(logits: Float[Tensor, "n k"]) -> Float[Tensor, " n"]:
-    """How badly each row tells its own pair, on the diagonal, from the others: -log softmax(logits_i)_i.
+    """The cross-entropy of each row's pair, on the diagonal: -log softmax(logits_i)_i.
 
     Columns after the first n have no pair: they are negatives only.
     """

@@ -1,4 +1,4 @@
-"""Losses between dimensions: each column of one view against the columns of the other."""
+"""Losses between dimensions: each column of one view against the columns of the second view."""
 
 from typing import Literal
 
@@ -16,24 +16,24 @@ EPS = 1e-5  # added to the variance, as torch.nn.BatchNorm1d does
 def dimension_contrastive(
     anchor: View, positive: View, temperature: float, reduction: Literal["mean", "sum"] = "mean"
 ) -> Loss:
-    """Each dimension should be more similar to itself in the other view than to the other dimensions.
+    """Each dimension should be more similar to itself in the second view than to the remaining dimensions.
 
         l_c = -log( exp(s_cc) / sum_d exp(s_cd) )
 
     with s_cd the dot product over the batch of dimension c of anchor and dimension d of positive, each
-    standardised over the batch (batch normalisation without affine parameters). ImSimCSE Eq. 5. Columns stand
-    where InfoNCE has rows; there is one direction only.
+    standardised over the batch (batch normalisation without affine parameters). ImSimCSE Eq. 5. Columns replace the
+    rows of InfoNCE, and the loss has only one direction.
 
     Paper and released code differ in scale, which follows the reduction:
 
     * `"mean"`, the code: biased variance (divisor N), s_cd = dot / (N temperature), the mean over dimensions. With
       temperature 5 the logits lie within +-0.2 and the loss stays near log d.
     * `"sum"`, the paper: variance with divisor N - 1, s_cd = dot / temperature, the sum over dimensions. With
-      temperature 5 and N = 64 the logits reach 12.6, and at the paper's weight 0.1 the sum over 768
-      dimensions swamps the InfoNCE beside it.
+      temperature 5 and N = 64 the logits reach 12.6, and at the paper's weight 0.1 the sum over 768 dimensions
+      dominates InfoNCE.
 
-    released(temperature) = paper((N - 1) temperature) / d, up to eps. To both variances eps = 1e-5 is added,
-    as BatchNorm1d does, so that a dead dimension gives no NaN; the paper prints none.
+    released(temperature) = paper((N - 1) temperature) / d, up to eps. Each variance gets eps = 1e-5, as in
+    BatchNorm1d, so that a dead dimension gives no NaN; the paper prints none.
 
     Args:
         anchor: `[N, d]`, N >= 2; in ImSimCSE the outputs of the training head.
@@ -86,22 +86,22 @@ def barlow_twins(
 
         sum_c (1 - C_cc)^2 + weight sum_c sum_{d != c} C_cd^2
 
-    with C the uncentred cross-correlation over the batch: see `cross_correlation`. ImSimCSE Eq. 4 with its
-    sign mended: printed with a minus before the first sum, it would maximise the error on the diagonal.
-    Centring is left to the caller, as in the equation; the released (commented) code batch-normalises the
-    views and divides by the number of rows instead.
+    with C the uncentred cross-correlation over the batch: see `cross_correlation`. ImSimCSE Eq. 4 with the sign
+    corrected: printed with a minus before the first sum, it would maximise the error on the diagonal. Centring is left
+    to the caller, as in the equation; the released (commented) code batch-normalises the views and divides by the
+    number of rows instead.
 
     C is a product through N rows, so its rank is at most N, and with N < d it cannot become the identity.
-    `extra_rows` appends M artificial rows to both views (the paper's experiment on this bottleneck: up to 704
-    rows of standard normal numbers, drawn afresh each step) and raises the bound to N + M. Draw them with a
-    generator of your own.
+    `extra_rows` appends M artificial rows to each view (the paper's experiment on this bottleneck: up to 704
+    rows of standard normal numbers, drawn afresh each step) and raises the bound to N + M. Draw them with your
+    generator.
 
     Args:
         anchor: `[N, d]`, N >= 2.
         positive: `[N, d]`, another view of the same sentences.
         weight: lambda_BT, of the off-diagonal entries; 0 or more. 0.012 in the released code.
-        extra_rows: one tensor `[M, d]` appended to both views, as in the released code (the rows agree, so
-            they also reward the diagonal), or a pair of tensors `[M, d]`, one for each view.
+        extra_rows: one tensor `[M, d]` for all views, as in the released code (the rows agree, so they also reward the
+            diagonal), or a pair of tensors `[M, d]`, one for each view.
 
     Returns:
         The terms `invariance`, in [0, 4 d], and `redundancy`, the weight included, in [0, weight d (d - 1)].
@@ -171,7 +171,7 @@ def standardised(view: View, correction: int) -> View:
 def with_rows(
     anchor: View, positive: View, extra_rows: Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]]
 ) -> tuple[Float[Tensor, "k d"], Float[Tensor, "k d"]]:
-    """Both views with artificial rows beneath: the same rows, or a pair's first and second."""
+    """The views with artificial rows appended: the same rows, or the rows of a pair."""
     extra1, extra2 = (extra_rows, extra_rows) if isinstance(extra_rows, Tensor) else extra_rows
     for extra in (extra1, extra2):
         if extra.ndim != 2 or extra.shape != extra1.shape or extra.shape[1] != anchor.shape[1]:

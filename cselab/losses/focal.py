@@ -32,7 +32,7 @@ def focal_info_nce(
 
     Args:
         anchor: `[N, d]`, N >= 2.
-        positive: `[N, d]`, another view of the same sentences.
+        positive: `[N, d]`, a second view of the same sentences.
         temperature: 0.07 for BERT and 0.05 for RoBERTa (the 0.7 and 0.5 in the paper's text contradict its
             tables).
         m: hardness: a negative above a cosine of 1 - m weighs more than in InfoNCE, below it less; 0.3 in the

@@ -19,23 +19,23 @@ def info_nce(
     negatives: Negatives | None = None,
     log_weights: Float[Tensor, "n columns"] | None = None,
 ) -> Loss:
-    """Each anchor should be more similar to its own positive than to the positives of the other sentences.
+    """Each anchor should be more similar to its positive than to the positives of the remaining sentences.
 
         l_i = -log( exp(s_ii) / sum_j exp(s_ij) ),   s_ij = cos(anchor_i, positive_j) / temperature
 
     and the mean over i: SimCSE's loss; WhitenedCSE Eq. 1, ImSimCSE Eq. 2. One direction only, as in SimCSE's
-    code: the N - 1 negatives of a sentence are the other sentences' positives, never their anchors. ImSimCSE
+    code: the N - 1 negatives of a sentence are the positives of the remaining sentences, never their anchors. ImSimCSE
     prints all of this; the survey's Eq. 1 and Focal-InfoNCE's Eq. 1 leave open which view of the negatives is
     meant.
 
     `negatives` adds M columns to the sum: the same vectors for every anchor, [M, d] (a queue, mined sentences), or M
     of each anchor's own, [N, M, d] (hard negatives that are mixed for it). `log_weights` is added to s, [N, N + M]:
-    log w gives a cell of the sum the weight w, -inf takes it out. Supervised SimCSE's hard negatives, DCLR's masks and
-    MoCo's queue are such columns and weights.
+    log w gives a cell of the sum the weight w; -inf removes the cell. Supervised SimCSE's hard negatives, DCLR's masks
+    and MoCo's queue are such columns and weights.
 
     Args:
         anchor: `[N, d]`, N >= 2.
-        positive: `[N, d]`, another view of the same sentences.
+        positive: `[N, d]`, a second view of the same sentences.
         temperature: divides the cosines; 0.05 in SimCSE.
         negatives: `[M, d]`, further negatives of all anchors, or `[N, M, d]`, each anchor's own.
         log_weights: `[N, N + M]`, `[N, N]` without further negatives.
@@ -49,7 +49,7 @@ def info_nce(
         ValueError: the shapes differ, there are fewer than two rows, or the temperature is not positive.
 
     See also:
-        nt_xent: both directions, and the anchors among the negatives.
+        nt_xent: two directions, and the anchors among the negatives.
         decoupled_info_nce: positives and negatives from different views.
         multi_positive_info_nce: several positives for an anchor.
 
@@ -72,14 +72,14 @@ def info_nce(
 def nt_xent(anchor: View, positive: View, temperature: float) -> Loss:
     """InfoNCE over all 2N views of the batch: every view is an anchor once, and has 2N - 2 negatives.
 
-        l_i = -log( exp(s_ij) / sum_{k != i} exp(s_ik) ),   i = 1 ... 2N, j the other view of i's sentence
+        l_i = -log( exp(s_ij) / sum_{k != i} exp(s_ik) ),   i = 1 ... 2N, j the second view of i's sentence
 
     with s_ik = cos(z_i, z_k) / temperature, z the anchors and positives together; the mean over the 2N views.
-    SimCLR's loss, used by ConSERT and CLEAR; the survey's Eq. 1 with both views among the negatives.
+    SimCLR's loss, used by ConSERT and CLEAR; the survey's Eq. 1 with all views among the negatives.
 
     Args:
         anchor: `[N, d]`, N >= 2.
-        positive: `[N, d]`, another view of the same sentences; the two may change places.
+        positive: `[N, d]`, a second view of the same sentences; exchanging the views does not change the loss.
         temperature: divides the cosines; 0.1 in ConSERT.
 
     Returns:
@@ -101,7 +101,7 @@ def nt_xent(anchor: View, positive: View, temperature: float) -> Loss:
     anchor, positive = as_views(anchor=anchor, positive=positive)
     require_positive("temperature", temperature)
     views, others = torch.cat([anchor, positive]), torch.cat([positive, anchor])
-    logits = cosine_matrix(views, others) / temperature  # the other view on the diagonal, oneself N further
+    logits = cosine_matrix(views, others) / temperature  # the second view on the diagonal, oneself N further
     own = torch.eye(len(views), dtype=torch.bool, device=views.device).roll(len(anchor), 1)
     return Loss({"nt_xent": contrast(logits.masked_fill(own, -inf)).mean()})
 
@@ -115,7 +115,8 @@ def decoupled_info_nce(
     negatives: Negatives | None = None,
     log_weights: Float[Tensor, "n columns"] | None = None,
 ) -> Loss:
-    """InfoNCE whose positives' similarities come from one pair of views and its negatives' from another.
+    """InfoNCE with the positives' similarities from one pair of views and the negatives' similarities from a second
+    pair.
 
         l_i = -log( exp(p_i) / (exp(p_i) + m sum_{j != i} exp(n_ij)) )
 
@@ -124,7 +125,7 @@ def decoupled_info_nce(
     experiments on noise in positives or negatives (Table 1), and off-dropout sampling itself, is a call of
     this function.
 
-    Where m belongs, paper and released code disagree, and the two are far apart: the paper multiplies the sum
+    Paper and released code disagree on the place of m, and the results differ much. The paper multiplies the sum
     of negatives (`m_on="negatives"`; adds log m to every negative logit), the code multiplies the positive's
     logit, in numerator and denominator (`m_on="positive"`: p_i becomes m p_i; at m = 0.9 and a cosine of 0.85
     over 0.05, 17 becomes 15.3).
@@ -134,7 +135,7 @@ def decoupled_info_nce(
         negative_pair: two views `[N, d]`; only cosines of row i with row j != i are used.
         temperature: divides the cosines.
         m: weight of the negatives, or of the positive logit; 1 changes nothing.
-        m_on: what m multiplies.
+        m_on: the part that m multiplies.
         negatives: `[M, d]` or `[N, M, d]`, as in `info_nce`, measured against negative_pair[0].
         log_weights: `[N, N + M]`, added to the logits, as in `info_nce`.
 
@@ -147,7 +148,7 @@ def decoupled_info_nce(
             is unknown.
 
     See also:
-        info_nce: both pairs the same, m = 1.
+        info_nce: equal pairs of views, m = 1.
         off_dropout_info_nce: negatives from one noise-free view.
 
     Example:
@@ -187,17 +188,17 @@ def off_dropout_info_nce(
         l_i = -log( exp(p_i) / (exp(p_i) + m sum_{j != i} exp(n_ij)) )
 
     with p_i = cos(anchor_i, positive_i) / temperature and n_ij = cos(clean_i, clean_j) / temperature; the mean
-    over i. ImSimCSE Eq. 3: noise helps in positives and harms in negatives. Both sides of a negative are
-    noise-free, and the gradient flows through them. The paper multiplies the negatives by m, its released
-    code the positive logit (`m_on="positive"`): see `decoupled_info_nce`, of which this is a call.
+    over i. ImSimCSE Eq. 3: noise helps in positives and harms in negatives. Each side of a negative is noise-free, and
+    the gradient flows through it. The paper multiplies the negatives by m, its released code the positive logit
+    (`m_on="positive"`): see `decoupled_info_nce`, of which this is a call.
 
     Args:
         anchor: `[N, d]`, encoded with dropout.
-        positive: `[N, d]`, encoded with another dropout mask.
+        positive: `[N, d]`, encoded with a second dropout mask.
         clean: `[N, d]`, encoded with dropout switched off.
         temperature: divides the cosines; 0.05 in ImSimCSE.
         m: weight of the negatives (or of the positive logit); 0.9 in ImSimCSE.
-        m_on: what m multiplies.
+        m_on: the part that m multiplies.
         negatives: `[M, d]` or `[N, M, d]`, as in `info_nce`, measured against the clean view.
         log_weights: `[N, N + M]`, added to the logits, as in `info_nce`.
 
@@ -211,7 +212,7 @@ def off_dropout_info_nce(
 
     See also:
         decoupled_info_nce: the general form.
-        dimension_contrastive: the other half of ImSimCSE.
+        dimension_contrastive: the second half of ImSimCSE.
 
     Example:
         >>> import torch

@@ -1,4 +1,4 @@
-"""What every loss asks of its arguments, and the message for whoever gives something else."""
+"""The requirements of every loss for its arguments, and the error messages."""
 
 from collections.abc import Collection
 from functools import reduce
@@ -49,7 +49,7 @@ def check_negatives(negatives: Tensor, anchor: Tensor) -> None:
     """Further negatives: `[M, d]` of all anchors, or `[N, M, d]`, M of each anchor's own.
 
     Raises:
-        TypeError, ValueError: anything else; says what was given.
+        TypeError, ValueError: anything else; the message names it.
     """
     if not isinstance(negatives, Tensor) or not negatives.is_floating_point():
         raise TypeError(f"negatives is {type(negatives).__name__}; give a floating-point torch tensor [M, d]")
@@ -64,10 +64,10 @@ def check_negatives(negatives: Tensor, anchor: Tensor) -> None:
 
 
 def weighed(logits: Tensor, log_weights: Tensor | None) -> Tensor:
-    """The logits with a number added to each, if there are any.
+    """The logits with a number added to each, if given.
 
     Raises:
-        ValueError: weights of another shape.
+        ValueError: weights of a wrong shape.
     """
     if log_weights is None:
         return logits

@@ -1,4 +1,4 @@
-"""A triplet with a margin, from before there were batches of negatives."""
+"""A triplet with a margin, older than batches of negatives."""
 
 from cselab.losses.contrast import unit
 from cselab.losses.inputs import View, as_views
@@ -10,8 +10,8 @@ def triplet(anchor: View, positive: View, negative: View, margin: float) -> Loss
 
         l_i = max(0, D(anchor_i, positive_i) - D(anchor_i, negative_i) + margin),    D = 1 - cos
 
-    and the mean over i: the form of ArcCSE. (Schroff et al. 2015, in the survey's Table 1, take for D the squared
-    distance, which of unit vectors is twice this.)
+    and the mean over i: the form of ArcCSE. (Schroff et al. 2015, in the survey's Table 1, use the squared distance
+    for D, which is twice this for unit vectors.)
 
     Args:
         anchor, positive, negative: `[N, d]`, N >= 2; row i of all three is a triplet.
@@ -25,7 +25,7 @@ def triplet(anchor: View, positive: View, negative: View, margin: float) -> Loss
         ValueError: the shapes differ, fewer than two rows, a margin below 0.
 
     See also:
-        info_nce: all other sentences are negatives.
+        info_nce: all remaining sentences are negatives.
 
     Example:
         >>> import torch

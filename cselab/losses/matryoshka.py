@@ -29,7 +29,7 @@ def matryoshka_info_nce(
 
     Args:
         anchor: `[N, d]`, N >= 2.
-        positive: `[N, d]`, another view of the same sentences.
+        positive: `[N, d]`, a second view of the same sentences.
         temperature: divides the cosines.
         widths: how many numbers count, 1 to d each; the whole width is not added by itself.
         weights: c_w, one a width; 1 each by default.
@@ -40,8 +40,8 @@ def matryoshka_info_nce(
 
     Raises:
         TypeError: a view is not a floating-point tensor.
-        ValueError: the shapes differ, fewer than two rows, the temperature is not positive, no widths, or one that is
-            out of range or given twice, another number of weights.
+        ValueError: the shapes differ, fewer than two rows, the temperature is not positive, no widths, a width out of
+            range or given twice, or a wrong number of weights.
 
     See also:
         info_nce: one width.

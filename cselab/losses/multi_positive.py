@@ -20,22 +20,22 @@ def multi_positive_info_nce(
 ) -> Loss:
     """InfoNCE of one anchor with several positives of the same sentence.
 
-    With s_ip = cos(anchor_i, positives[p]_i) / temperature and the InfoNCE of positive p, whose negatives are
-    view p of the other sentences,
+    With s_ip = cos(anchor_i, positives[p]_i) / temperature and the InfoNCE of positive p, whose negatives are view p
+    of the remaining sentences,
 
         l_ip = -s_ip + log Z_ip,   Z_ip = sum_j exp(cos(anchor_i, positives[p]_j) / temperature)
 
     the mean over i of
 
-    * `"outside"`: weight * sum_p l_ip. WhitenedCSE Eq. 7, and what its code runs (weight 1).
-    * `"inside"`: log( weight * sum_p exp(l_ip) ) = log sum_p weight exp(-s_ip) Z_ip. WhitenedCSE Eq. 8 with
-      its signs mended: the positive with the highest loss, the least similar, gets most of the gradient, as
-      the text beneath the equation wants.
+    * `"outside"`: weight * sum_p l_ip. WhitenedCSE Eq. 7, as its code runs (weight 1).
+    * `"inside"`: log( weight * sum_p exp(l_ip) ) = log sum_p weight exp(-s_ip) Z_ip. WhitenedCSE Eq. 8 with corrected
+      signs: the positive with the highest loss, the least similar, gets most of the gradient, as the text below the
+      equation requires.
     * `"inside_printed"`: -log sum_p weight exp(-s_ip) / Z_ip. WhitenedCSE Eq. 8 as printed. The similarity is
       negated while the outer minus and the fraction stay as in Eq. 7, so that with one positive it is s_ip +
-      log Z_ip: minimising it pushes positives away from their anchor. It is here to show that.
+      log Z_ip: minimising this loss pushes positives away from their anchor. cselab has this form to show that.
 
-    The paper leaves the positive's index out of the denominator (h_j^+); its code has the reading taken here.
+    The paper leaves the positive's index out of the denominator (h_j^+); its code has the reading of cselab.
     Its m counts views in the tables, the anchor included, but positives in these equations. In the two
     `inside` forms the weight only adds a constant and has no gradient.
 
@@ -43,7 +43,7 @@ def multi_positive_info_nce(
         anchor: `[N, d]`, N >= 2.
         positives: one or more views `[N, d]` of the same sentences.
         temperature: divides the cosines; 0.05 in WhitenedCSE.
-        reduction: where the sum over positives stands.
+        reduction: the place of the sum over positives.
         weight: lambda_m of the paper, the same for each positive.
 
     Returns:
@@ -79,7 +79,7 @@ def multi_positive_info_nce(
     match reduction:
         case "outside":  # Eq. 7
             rows = weight * losses.sum(0)
-        case "inside":  # Eq. 8, mended
+        case "inside":  # Eq. 8, corrected
             rows = losses.logsumexp(0) + log(weight)
         case "inside_printed":  # Eq. 8
             similarities = torch.stack([each.diagonal() for each in logits])

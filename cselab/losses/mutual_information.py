@@ -10,17 +10,17 @@ from cselab.losses.result import Loss
 
 
 def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"], whole: View) -> Loss:
-    """The vector of a sentence should know its own parts from those of other sentences.
+    """The vector of a sentence should identify its parts among the parts of all sentences.
 
         l = mean_{i, a} sp( -F_ia . E_i )  +  mean_{j != i, a} sp( F_ja . E_i ),     sp(x) = log(1 + e^x)
 
     F_ia the vector of part a (a token in its context) of sentence i, E_i the vector of sentence i. Minus the
-    Jensen-Shannon estimate of the mutual information between the two, up to a constant: IS-BERT (Zhang et al.
-    2020), after Deep InfoMax; the "MI loss" of the survey's section 2.1.2. Raw dot products: lengths count.
+    Jensen-Shannon estimate of the mutual information between vectors and parts, up to a constant: IS-BERT (Zhang et
+    al. 2020), after Deep InfoMax; the "MI loss" of the survey's section 2.1.2. Raw dot products: lengths count.
 
     Args:
         parts: `[N, T, d]`, N >= 2.
-        seen: `[N, T]`, which parts there are.
+        seen: `[N, T]`, True for existing parts.
         whole: `[N, d]`.
 
     Returns:
@@ -31,7 +31,7 @@ def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"],
         ValueError: fewer than two sentences, shapes that do not go together.
 
     See also:
-        info_nce: another lower bound, between two vectors of a sentence.
+        info_nce: a different lower bound, between two vectors of a sentence.
 
     Example:
         >>> import torch

@@ -9,7 +9,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """A sum of named scalar terms, which can be added to others and scaled.
+    """A sum of named scalar terms, which supports addition and scaling.
 
     The total is always the sum of the terms: scaling a loss scales its terms, and adding two losses joins
     their terms and adds up those of the same name. The built-in `sum` works on a list of losses.
@@ -18,7 +18,7 @@ class Loss:
         terms: name -> scalar tensor; at least one.
 
     Raises:
-        ValueError: there is no term, or a term is not a scalar.
+        ValueError: no term, or a term that is not a scalar.
 
     Example:
         >>> import torch
@@ -43,7 +43,7 @@ class Loss:
 
     @property
     def total(self) -> Float[Tensor, ""]:
-        """What is minimised: the sum of the terms, with their gradients."""
+        """The objective: the sum of the terms, with their gradients."""
         first, *others = self.terms.values()
         return sum(others, first)
 

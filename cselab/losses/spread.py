@@ -12,9 +12,9 @@ def spread_out(vectors: View, mean_weight: float = 1.0) -> Loss:
 
         M_1 = mean_{i != j} cos_ij,   M_2 = mean_{i != j} cos_ij^2,   l = mean_weight M_1^2 + max(0, M_2 - 1/d)
 
-    Zhang et al. 2017 (Learning Spread-Out Local Feature Descriptors), section 3; EmbeddingGemma (2025) takes the
-    second term alone, `mean_weight` 0, of each view. Equal to sentence-transformers' GlobalOrthogonalRegularizationLoss
-    of one column. A regulariser: it has no positives and stands beside a loss that has.
+    Zhang et al. 2017 (Learning Spread-Out Local Feature Descriptors), section 3; EmbeddingGemma (2025) uses only the
+    second term, `mean_weight` 0, of each view. Equal to sentence-transformers' GlobalOrthogonalRegularizationLoss of
+    one column. A regulariser without positives, to be added to a loss with positives.
 
     Args:
         vectors: `[N, d]`, N >= 2; one view.

@@ -1,4 +1,4 @@
-"""SupCon: all sentences of a class are positives of one another."""
+"""SupCon: all sentences of a class are positives of each other."""
 
 from math import inf
 
@@ -16,13 +16,13 @@ def sup_con(anchor: View, positive: View | list[View], labels: Int[Tensor, " n"]
 
         l_i = -1/|P(i)| sum_{p in P(i)} log( e^{s_ip} / sum_{a != i} e^{s_ia} ),   i = 1 ... 2N (3N with a third view)
 
-    with s_ip = cos(z_i, z_p) / temperature, z the anchors and positives together, P(i) all others of i's label; the
-    mean over all views. Khosla et al. 2020, which the survey's section 2.1.2 describes; the sum stands outside the
-    logarithm, as they recommend.
+    with s_ip = cos(z_i, z_p) / temperature, z the anchors and positives together, P(i) all further rows with i's
+    label; the mean over all views. Khosla et al. 2020, which the survey's section 2.1.2 describes; the sum is outside
+    the logarithm, as they recommend.
 
     Args:
         anchor: `[N, d]`, N >= 2.
-        positive: `[N, d]`, another view of the same sentences, or several in a list.
+        positive: `[N, d]`, a second view of the same sentences, or several in a list.
         labels: `[N]`, the class of each sentence, whole numbers.
         temperature: divides the cosines.
 
@@ -31,10 +31,10 @@ def sup_con(anchor: View, positive: View | list[View], labels: Int[Tensor, " n"]
 
     Raises:
         TypeError: a view is not a floating-point tensor.
-        ValueError: the shapes differ, fewer than two rows, another number of labels, the temperature not positive.
+        ValueError: the shapes differ, fewer than two rows, a wrong number of labels, the temperature not positive.
 
     See also:
-        nt_xent: every sentence a class of its own.
+        nt_xent: every sentence is a separate class.
         multi_positive_info_nce: several views of one sentence as positives.
 
     Example:

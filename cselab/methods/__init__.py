@@ -1,4 +1,4 @@
-"""One file a method: how its views are made, how they are contrasted. `METHODS` knows them by name.
+"""One file a method: how its views are made, how they are contrasted. `METHODS` has them by name.
 
 Every file of this folder is imported, so that a method is known once its file is here; its class is had as
 `cselab.methods.SimCSE`.

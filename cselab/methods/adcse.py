@@ -21,7 +21,7 @@ class AdCSE(Contrastive):
     head and without gradients. The adversaries start as standard normal vectors; only their direction counts.
     The released code climbs by hand as written here, and fills the segment ids from the attention mask, which is
     left out. Its slow encoder starts from random weights, copied before the checkpoint is loaded; here it starts as
-    the encoder. `symmetric`, its --sym, takes the mean of l over two such pairs (q, k) of each sentence, which differ
+    the encoder. `symmetric`, its --sym, is the mean of l over two such pairs (q, k) of each sentence, which differ
     by dropout; the adversaries climb that mean.
 
     See also: `MoCoSE`, whose further negatives are remembered; `DCLR`, whose are noise.

@@ -1,4 +1,4 @@
-"""The rank experiment of ImSimCSE (section 4.2, Table 2): Barlow Twins beside InfoNCE, padded with noise rows."""
+"""The rank experiment of ImSimCSE (section 4.2, Table 2): InfoNCE plus Barlow Twins, padded with noise rows."""
 
 import torch
 
@@ -15,9 +15,9 @@ class BarlowTwins(Contrastive):
         l = InfoNCE + weight * [ sum_c (1 - C_cc)^2 + redundancy * sum_{c != d} C_cd^2 ]              Eq. 4
 
     `artificial_rows` (the paper's M; 0, 100, 300, 704 at N = 64, d = 768) standard normal rows, drawn anew each
-    step, raise that bound to N + M. `shared_rows` appends the same rows to both views, as the code left in a
-    comment does; the paper does not say. 0.1 and 0.012 are that comment's weights. No released code runs this
-    experiment, so there is no such variant. The paper prints the diagonal term with the wrong sign.
+    step, raise that bound to N + M. `shared_rows` appends the same rows to all views, as in a comment of the code; the
+    paper does not specify this. 0.1 and 0.012 are that comment's weights. No released code runs this experiment, so
+    the variant "released" does not exist. The paper prints the diagonal term with the wrong sign.
 
     See also: `ImSimCSE`, whose dimension-wise contrast has no such bottleneck.
     """

@@ -1,7 +1,7 @@
 """The shape of a method: which views it makes, and how they are contrasted.
 
-The trainer stands between the two: it turns sentences into vectors, gathers them over processes and takes
-gradients. A method only says what its paper adds to SimCSE.
+The trainer turns sentences into vectors, gathers them over processes and computes gradients. A method only defines its
+paper's additions to SimCSE.
 """
 
 import inspect
@@ -33,7 +33,7 @@ FAMILIES = {
     "extra data": "rows that hold more than a sentence",
     "own": "methods of yours",
 }
-"""What a method changes first of all, in the order of `cselab methods`."""
+"""The main change of a method, in the order of `cselab methods`."""
 
 Rows = Sequence[Any]
 """Rows of a corpus, or a batch of them: texts, or tuples of the method's `columns`."""
@@ -70,11 +70,11 @@ class Views:
         return self.positives[0]
 
     def with_negatives(self, negatives: Negatives, log_weights: Float[Tensor, "n m"] | None = None) -> "Views":
-        """These views with further negatives after those there are; a cell's weight is 1, or exp(log_weights).
+        """These views with further negatives after the existing ones; a cell's weight is 1, or exp(log_weights).
 
         Args:
-            negatives: `[M, d]`, the same for every anchor, or `[N, M, d]`, M of each anchor's own. Where there are
-                both kinds, the shared ones are copied for each anchor.
+            negatives: `[M, d]`, the same for every anchor, or `[N, M, d]`, M of each anchor's own. With shared and
+                individual negatives, the shared ones are copied for each anchor.
             log_weights: `[N, M]`.
         """
         seen, rows = len(self.positive) + self._further, len(self.anchor)
@@ -112,25 +112,25 @@ class Views:
 
 
 class Method(nn.Module):
-    """Base of all methods. A subclass is its hyper-parameters, `views` and `loss`; what else it has is optional.
+    """Base of all methods. A subclass needs hyper-parameters, `views` and `loss`; everything else is optional.
 
-    Hyper-parameters are annotated class attributes with their defaults; the annotation says what is allowed
-    (`cselab.methods.hyperparameters`). `variants` names sets of other values: "default" is what the paper means, or
-    what its authors ran where the text does not train; "paper" follows the text, "released" the authors' code,
-    where that runs and differs.
+    Hyper-parameters are annotated class attributes with their defaults; the annotation gives the allowed values
+    (`cselab.methods.hyperparameters`). `variants` names sets of other values: "default" is the paper's intended
+    method, or the authors' version if the text does not train. "paper" follows the text and "released" follows the
+    authors' code, if that runs and differs.
 
-    A method is an `nn.Module`. Whatever it assigns to itself in `build` (a queue as a buffer, a momentum encoder, a
-    discriminator, a table of entities) is trained where it requires gradients, moved to the device, saved and
-    resumed with the run. Random numbers come from `self.generator`, which is saved, too.
+    A method is an `nn.Module`. Modules, parameters and buffers that `build` assigns (a queue, a momentum encoder, a
+    discriminator, a table of entities) are moved to the device, saved and resumed with the run, and trained if they
+    require gradients. Random numbers come from `self.generator`, which is saved, too.
 
     Every method has `head`: "mlp", Linear + tanh between the sentence vector and the loss, as the papers have it on
-    [CLS], or "none". Released SimCSE has no head when it pools by a mean. A fresh head can learn to repair the
-    cone itself, and then the vector before it stays as it was. `representation` is the vector that is evaluated:
+    [CLS], or "none". Released SimCSE has no head when it pools by a mean. A fresh head can learn to repair the cone
+    itself, and then the vector before the head does not change. `representation` is the vector that is evaluated:
     before the head ("backbone"), as SimCSE and most followers do, or after it ("head").
 
     Attributes:
-        family: what the method changes, one of `FAMILIES`; "own" for a method of yours.
-        columns: what a row of the corpus holds. One column: rows are texts. Several: rows are tuples of texts.
+        family: the part that the method changes, one of `FAMILIES`; "own" for your methods.
+        columns: the columns of a row of the corpus. One column: rows are texts. Several: rows are tuples of texts.
         recipes: the settings that the paper prints, by family of encoder; see `cselab.methods.recipe`.
 
     Raises:
@@ -153,7 +153,7 @@ class Method(nn.Module):
         for name, default in cls.hyperparameters().items():
             note = plain(cls._annotation(name))
             shown.append(inspect.Parameter(name, keyword, default=default, annotation=note))
-        cls.__signature__ = inspect.Signature(shown)  # what help() and editors show
+        cls.__signature__ = inspect.Signature(shown)  # shown by help() and editors
 
     def __init__(self, *, variant: str = "default", **hyperparameters: Any) -> None:
         super().__init__()
@@ -171,7 +171,7 @@ class Method(nn.Module):
 
     @classmethod
     def hyperparameters(cls) -> dict[str, Any]:
-        """Names and default values of what can be set."""
+        """Names and default values of the hyper-parameters."""
         own = [part for part in reversed(cls.__mro__) if issubclass(part, Method) and part is not Method]
         names = [name for part in [*own, Method] for name in _annotated(part)]
         return {name: getattr(cls, name) for name in dict.fromkeys(names)}
@@ -193,7 +193,7 @@ class Method(nn.Module):
 
     @classmethod
     def changes(cls, variant: str, config: Any) -> dict[str, Any]:
-        """What a variant changes for an encoder with this config, as a run resolves it.
+        """The changes of a variant for an encoder with this config, as a run resolves them.
 
         >>> from transformers import BertConfig
         >>> get_method("focal").changes("printed", BertConfig())
@@ -208,9 +208,9 @@ class Method(nn.Module):
 
     @classmethod
     def recipe(cls, encoder: SentenceEncoder) -> Recipe:
-        """What the paper prints for encoders of this family: BERT or RoBERTa, base or large.
+        """The paper's settings for encoders of this family: BERT or RoBERTa, base or large.
 
-        Where it prints nothing for the family, the first of `recipes` is taken, and `cselab train` says so.
+        If the paper prints nothing for the family, the first of `recipes` applies, and `cselab train` reports that.
 
         Raises:
             ValueError: the paper prints none.
@@ -220,13 +220,15 @@ class Method(nn.Module):
         return cls.recipes.get(family(encoder), next(iter(cls.recipes.values())))
 
     def pooling(self, encoder: SentenceEncoder) -> str:
-        """How a plain checkpoint is pooled where nobody says: under a head as in the paper, [CLS]; else as it is."""
+        """The pooling of a plain checkpoint if none is given: [CLS] under a head, as in the paper; otherwise
+        unchanged.
+        """
         if self.head == "none":
             return encoder.pooling
         return self.recipe(encoder).pooling if self.recipes else "cls"
 
     def seed(self, seed: int) -> None:
-        """Seed what the method itself draws (noise, artificial rows)."""
+        """Seed the random draws of the method (noise, artificial rows)."""
         self.generator.manual_seed(seed)
 
     def settle(self, config: Any) -> None:
@@ -243,18 +245,18 @@ class Method(nn.Module):
     def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
         """The training head; SimCSE's Linear + tanh, or none, unless a method has its own.
 
-        Called once, after `prepare`. What else is trained or remembered becomes a submodule or a buffer of the
-        method here. `rows` is the whole corpus, `generator` what fresh weights are drawn from.
+        Called once, after `prepare`. Further trained or remembered parts become submodules or buffers of the method
+        here. `rows` is the whole corpus, and `generator` draws fresh weights.
         """
         return MLPHead(encoder.hidden_size, generator) if self.head == "mlp" else None
 
     def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
-        """The optimiser's parameter groups; a group may have an "lr" or "weight_decay" of its own.
+        """The optimiser's parameter groups; a group may have its own "lr" or "weight_decay".
 
         Here: all weights of encoder and method that require gradients, in one. A method that freezes weights of the
         encoder in `build` finds them thawed again after the run.
         """
-        weights = dict.fromkeys((*encoder.parameters(), *self.parameters()))  # each once, where the two share some
+        weights = dict.fromkeys((*encoder.parameters(), *self.parameters()))  # each once: some are shared
         return [{"params": [weight for weight in weights if weight.requires_grad]}]
 
     def column(self, batch: Rows, name: str) -> list[str]:
@@ -264,7 +266,7 @@ class Method(nn.Module):
         return [row[self.columns.index(name)] for row in batch]
 
     def gaussian(self, shape: tuple[int, ...], like: Tensor) -> Tensor:
-        """Standard normal numbers that the method's own generator draws, of the kind and where the other tensor is."""
+        """Standard normal numbers from the method's generator, with the other tensor's type and device."""
         return to_device(torch.randn(shape, generator=self.generator), like.device).to(like)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
@@ -276,7 +278,7 @@ class Method(nn.Module):
         raise NotImplementedError
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
-        """As torch's; but a buffer that grew since `build`, as a queue does, takes the size it was saved with."""
+        """As in torch, but a buffer that grew since `build`, for example a queue, gets its saved size."""
         for name, buffer in self.named_buffers():
             if name in state_dict and state_dict[name].shape != buffer.shape:
                 buffer.resize_(state_dict[name].shape)
@@ -315,7 +317,7 @@ def register(name: str, title: str) -> Callable[[type[Method]], type[Method]]:
     Defining the class again, as running a notebook's cell twice does, replaces it.
 
     Raises:
-        ValueError: another method has that name.
+        ValueError: a different method has that name.
     """
 
     def enter(method: type[Method]) -> type[Method]:

@@ -6,11 +6,11 @@ from cselab.methods.recipe import SURVEY_RECIPES
 
 @register("bt_bert", "BT-BERT")
 class BTBERT(Contrastive):
-    """The sentence, and the same meaning in other words; dropout in both.
+    """The sentence and a paraphrase, each with dropout.
 
         l_i = InfoNCE( f(x_i), f(paraphrase_i) )                               survey section 3.2.2 and Eq. 1
 
-    The survey translated its corpus into another language (it does not say which) and back. Here rows bring the
+    The survey translated its corpus into a second language, which it does not name, and back. Here rows bring the
     paraphrase: the world makes true ones, a user's file has whatever a translation system gave.
 
     See also: `SRBERT`, which changes single words; `CERT`, which contrasts such views with a queue.

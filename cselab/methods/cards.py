@@ -8,18 +8,18 @@ from cselab.methods.switch_case import SwitchCase
 
 @register("cards", "CARDS")
 class CARDS(RetrievedNegatives, SwitchCase):
-    """Both parts of the paper: sub-words that change with a letter's case, and negatives that look alike.
+    """The paper's two parts: sub-words that change with a letter's case, and similar negatives.
 
         l_i = -log( e^{s(x_i, switch(x_i))} / ( sum_j e^{s(x_i, switch(x_j))} + sum_j e^{s(x_i, near(x_j))} ) )
 
-    s: cosine / temperature, of vectors with dropout. near(x_j) is one of the `nearest` sentences to x_j, as it stands,
-    and left out where it is x_i.
-    The bundled encoders do not tell cases apart: there `retrieved_negatives` is the part that can be trained.
+    s: cosine / temperature, of vectors with dropout. near(x_j) is one of the `nearest` sentences to x_j, unchanged,
+    and omitted if it is x_i.
+    The bundled encoders ignore case, so only the part `retrieved_negatives` can train them.
 
     Raises:
-        ValueError: an encoder whose tokenizer does not tell cases apart.
+        ValueError: an encoder whose tokenizer ignores case.
 
-    See also: `SwitchCase` and `RetrievedNegatives`, each part alone.
+    See also: `SwitchCase` and `RetrievedNegatives`, the separate parts.
     """
 
     family = "negatives"

@@ -9,12 +9,12 @@ from cselab.methods.moco import MoCo
 class CERT(MoCo):
     """MoCo, where the key is the paraphrase's: q = f(sentence), k = f'(paraphrase).
 
-    CERT's two views are back-translations from German and from Chinese, and its fine-tuning on GLUE is not here: give a
-    file whose columns sentence and paraphrase hold the two, or take the world's paraphrases. The queue of 6,720 should
+    CERT's two views are back-translations from German and from Chinese, and cselab has no fine-tuning on GLUE. Use a
+    file with these texts in the columns sentence and paraphrase, or the world's paraphrases. The queue of 6,720 should
     be smaller than the corpus.
 
     The recipe is the released code's. Its optimiser is not here: SGD with momentum 0.9, whose rate falls by a cosine,
-    where all methods here have AdamW and a linear decay. The same rate of 4e-5 makes other steps there.
+    where all methods here have AdamW and a linear decay. The same rate of 4e-5 makes different steps in the paper.
 
     See also: `MoCo`; `BTBERT`, the same rows without a queue.
     """

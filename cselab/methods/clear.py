@@ -1,4 +1,4 @@
-"""CLEAR (Wu et al. 2020): both views are changed texts, and masked words are guessed beside."""
+"""CLEAR (Wu et al. 2020): each view is a changed text, and masked words are predicted too."""
 
 from typing import Any, Literal
 
@@ -20,10 +20,10 @@ class CLEAR(Contrastive):
 
         l = NT-Xent( f(first(x)), f(second(x)) ) + weight * masked words(x)
 
-    Its best pair is the default: synonyms in one view, a span deleted in the other. CLEAR pretrains a RoBERTa from
-    scratch with both terms; here the encoder is trained further with them. No code was released, and the texts at
-    hand give neither the shares of words that change nor the temperature: those here are values to begin with. It is
-    evaluated on GLUE and SentEval only, so it prints no settings to copy.
+    Its best pair is the default: synonyms in the first view, a deleted span in the second. CLEAR pretrains a RoBERTa
+    from scratch with these terms; cselab continues training with them. No code was released, and the texts at
+    hand give neither the shares of words that change nor the temperature: those here are values to begin with. The
+    paper evaluates on GLUE and SentEval only, so it prints no settings to copy.
 
     `table`: as in `SRBERT`.
 

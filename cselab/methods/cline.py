@@ -15,7 +15,7 @@ from cselab.methods.hyperparameters import UnitInterval
 
 @register("cline", "CLINE")
 class CLINE(Method):
-    """Masked words, which tokens were replaced and by what, and a single negative: the sentence with antonyms.
+    """Masked words, the kind of each replaced token, and a single negative: the sentence with antonyms.
 
         l = masked words(x) + CE( original, synonym or antonym | tokens of x_syn, x_ant )
             + mean_i -log( e^{h_i h_syn_i} / ( e^{h_i h_syn_i} + e^{h_i h_ant_i} ) )
@@ -24,14 +24,14 @@ class CLINE(Method):
     last mean.
 
     `variant="released"` does as the code with learnt weights. The terms weigh sum_k e^{-v_k} l_k + max(v_k, 0)
-    (`balance="learnt"`), and the last is a mean over 2n pairs, each judged alone (`contrast="sigmoid"`):
+    (`balance="learnt"`), and the last is a mean over 2n pairs, each judged separately (`contrast="sigmoid"`):
 
         -log sigmoid( h_i h_syn_i / d )   and   -log( 1 - sigmoid( h_i h_ant_i / d ) ),   h_i of the masked sentence
 
     Here a sentence without an antonym has the first pair only. The code reads the masked sentence once for two terms,
-    here it is read twice; it sorts tokens by two layers, here by one.
+    and cselab reads it twice. The code sorts tokens with two layers, and cselab with one.
 
-    The paper takes WordNet, blocks of 256 tokens, and is evaluated on GLUE alone; `synonyms` and `antonyms` are files
+    The paper uses WordNet and blocks of 256 tokens, and evaluates only on GLUE. `synonyms` and `antonyms` are files
     with the columns word and synonym, or word and antonym, the world's by default. The rate is that of its script for a
     tiny model.
 

@@ -25,7 +25,7 @@ class MixDiffCSE(DiffCSE, MixCSE):
 
 @register("imsimcse_diffcse", "DiffCSE + ImSimCSE")
 class ImSimDiffCSE(DiffCSE, ImSimCSE):
-    """DiffCSE's second network beside ImSimCSE's loss (ImSimCSE, Table 4).
+    """DiffCSE's second network with ImSimCSE's loss (ImSimCSE, Table 4).
 
     See also: `DiffCSE`, `ImSimCSE`.
     """
@@ -36,7 +36,7 @@ class ImSimDiffCSE(DiffCSE, ImSimCSE):
 
 @register("focal_diffcse", "DiffCSE + Focal-InfoNCE")
 class FocalDiffCSE(DiffCSE, Focal):
-    """DiffCSE's second network beside Focal's loss (Focal-InfoNCE, Table 3).
+    """DiffCSE's second network with Focal's loss (Focal-InfoNCE, Table 3).
 
     See also: `DiffCSE`, `Focal`.
     """

@@ -21,13 +21,13 @@ class ConSERT(Contrastive):
         l = weight * NT-Xent( f(cutoff(x)), f(shuffle(x)) )                    ConSERT
 
     The default is the survey's TSFC-BERT. `variant="paper"` is ConSERT: NT-Xent over 2N views at 0.1, without a head;
-    `variant="released"` also multiplies it by 0.3: the code has 0.15 of the sum of both directions. ConSERT's own
+    `variant="released"` also multiplies it by 0.3: the code has 0.15 of the sum of the directions. ConSERT's own
     setting is lr 5e-7, batches of 96, 64 tokens, ten epochs on the texts of the test sets; it trains the mean of the
     last layer and is tested with that of the last two (`last2_mean`).
 
-    `first` and `second` choose what changes each view. Cutoff sets to 0 what the embedding layer gives: dimensions of
-    the whole sentence ("feature_cutoff") or tokens ("token_cutoff"). "shuffling" permutes positions. [CLS] and [SEP]
-    stay where they are; in the code they are shuffled and cut, too.
+    `first` and `second` choose the change of each view. Cutoff sets parts of the embedding layer's output to 0:
+    dimensions of the whole sentence ("feature_cutoff") or tokens ("token_cutoff"). "shuffling" permutes positions.
+    [CLS] and [SEP] stay where they are; in the code they are shuffled and cut, too.
 
     See also: `SimCSE`, whose only change is dropout.
     """

@@ -1,4 +1,4 @@
-"""What most methods have in common, so that each is only what its paper adds, and two can be put together."""
+"""The common parts of most methods, so that each method only has its paper's additions, and methods can be combined."""
 
 from cselab.encoders.encoding import Encode
 from cselab.losses import Loss, info_nce
@@ -14,10 +14,10 @@ class Contrastive(Method):
 
         class MixDiffCSE(DiffCSE, MixCSE): ...
 
-    takes DiffCSE's second network and MixCSE's negatives; `class FocalDCLR(DCLR, Focal)` measures DCLR's negatives with
-    Focal's loss. The class named first adds to what the second returns; one
-    with another loss than InfoNCE stands last. `temperature` and other hyper-parameters of
-    one name are shared; `variants` and `recipes` are those of the first that has any.
+    has DiffCSE's second network and MixCSE's negatives; `class FocalDCLR(DCLR, Focal)` measures DCLR's negatives with
+    Focal's loss. The first class adds to the result of the second; a class with a loss other than InfoNCE is last.
+    `temperature` and other hyper-parameters of one name are shared; `variants` and `recipes` are those of the first
+    that has any.
     """
 
     temperature: PositiveFloat = 0.05

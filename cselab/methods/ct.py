@@ -14,20 +14,21 @@ from cselab.methods.hyperparameters import PositiveInt
 
 @register("ct", "Contrastive Tension")
 class CT(Contrastive):
-    """Two encoders start equal and are both trained, without dropout and without a head.
+    """Two encoders start equal and are trained without dropout and without a head.
 
         l = mean over pairs of binary cross-entropy( sigmoid( f1(a) f2(b) ), a = b )
 
-    Each sentence makes a pair with itself and one with each of `negatives` others (7 in the paper: one equal pair in
-    eight). Raw dot products, so that lengths count; `temperature` has no effect. The authors' batch of 16 is 16 pairs,
-    2 equal and 14 unequal, of 30 sentences drawn for it; here 16 are sentences, which make 128 pairs. The encoder that
-    is kept is the second; the authors' code keeps the one that scores higher on the dev set.
+    Each sentence forms a pair with itself and with each of `negatives` further sentences (7 in the paper: one equal
+    pair in eight). Raw dot products, so that lengths count; `temperature` has no effect. The authors' batch of 16 is
+    16 pairs, 2 equal and 14 unequal, of 30 sentences drawn for it; here 16 are sentences, which make 128 pairs. cselab
+    keeps the second encoder; the authors' code keeps the encoder with the higher dev score.
 
-    `objective="info_nce"` contrasts the two encoders' vectors within the batch, in both directions, which
-    sentence-transformers calls CT with in-batch negatives. There 1 / t is learnt, from 20; here `temperature` stays.
+    `objective="info_nce"` contrasts the encoders' vectors within the batch, in each direction, as "CT with in-batch
+    negatives" of sentence-transformers. sentence-transformers learns 1 / t, starting at 20; in cselab `temperature` is
+    constant.
 
     The paper trains with RMSprop, at falling steps of 1e-5 to 2e-6; here it is AdamW with a linear decay, as for all.
-    It takes the mean of the tokens as the vector, and 75 tokens.
+    It uses the mean of the tokens as the vector, and 75 tokens.
 
     See also: `SGOPT`, whose second network is frozen; `MomentumEncoder`, which follows.
     """

@@ -1,4 +1,4 @@
-"""DCLR (Zhou et al. 2022): noise as further negatives, and no pushing away of what means the same."""
+"""DCLR (Zhou et al. 2022): noise as further negatives, and no repulsion of sentences with the same meaning."""
 
 from math import inf
 
@@ -22,16 +22,16 @@ class DCLR(Contrastive):
     n_b: `noise` N standard normal vectors, moved by `ascent_steps` steps of length `step` up the gradient of
     the loss. (Their length is near the square root of d, 28 for BERT: four steps of 0.001 hardly move them.)
 
-    a_ij = 0 where a guide finds the two sentences more similar than `phi`, else 1. The guide is fixed: a trained
+    a_ij = 0 if the sentences' cosine under a guide exceeds `phi`, else 1. The guide is fixed: a trained
     SimCSE in the paper, here any encoder that `SentenceEncoder.from_pretrained` opens. (The experiments' rows train
-    SimCSE first, on the same corpus with the same seed.) `guide=None` asks the encoder in training itself, without
-    dropout. Untrained, it may find too many similar: of pairs of the world's sentences
-    3.6 % under `micro`, 0.05 % under `mini`. The authors' code compares the outputs of the guide's pooler with phi,
-    here its vectors before the head. Their script has a `phi` of 0.85 for RoBERTa, more `noise` for it and for large
-    models, and starts these from SimCSE.
+    SimCSE first, on the same corpus with the same seed.) `guide=None` uses the trained encoder itself, without
+    dropout. Untrained, it may find too many similar: of pairs of the world's sentences 3.6 % under `micro`, 0.05 %
+    under `mini`. The authors' code compares the outputs of the guide's pooler with phi, here its vectors before the
+    head. Their script has a `phi` of 0.85 for RoBERTa, more `noise` for it and for large models, and starts these from
+    SimCSE.
 
-    `clean_loss=False`, the variant "released", takes the loss of the authors' code: the logits of false negatives are
-    set to 0, not taken out, and the loss is the binary cross-entropy of the softmax, a mean over all cells. In four
+    `clean_loss=False`, the variant "released", uses the loss of the authors' code: the logits of false negatives are
+    set to 0, not removed, and the loss is the binary cross-entropy of the softmax, a mean over all cells. In four
     points their code differs from that, too: its training pass has no attention mask, so that padding is attended to;
     [CLS] goes through BERT's own pooler before the head; the guide compares under dropout, being in training mode; and
     the best step is chosen by the mean of STS-B's and SICK-R's dev sets.

@@ -14,9 +14,9 @@ class DCPCSE(Contrastive):
 
         l_i = InfoNCE( f_P(x_i), f_P(x_i) ),   f frozen, P the prefix            survey section 3.2.4
 
-    The prefix stays with the encoder: it is saved and opened with it (`SentenceEncoder.prefix`), and
+    The prefix is saved and opened with the encoder (`SentenceEncoder.prefix`), and
     sentence-transformers refuses the folder, since it cannot apply it. An encoder that has a prefix already keeps and
-    trains that one. What learns is small, so the rate is large, 3e-2. Its supervised form is not here.
+    trains that one. Few parameters are trained, so the rate is large, 3e-2. Its supervised form is not here.
 
     See also: `cselab.encoders.adapters.DeepPrefix`; `PromptBERT`, whose prompt is words.
     """

@@ -1,4 +1,4 @@
-"""DeCLUTR (Giorgi et al. 2021): spans of one document that lie near each other."""
+"""DeCLUTR (Giorgi et al. 2021): neighbouring spans of one document."""
 
 import torch
 from torch import nn
@@ -12,17 +12,17 @@ from cselab.methods.hyperparameters import NonNegativeFloat, PositiveInt, UnitIn
 
 @register("declutr", "DeCLUTR")
 class DeCLUTR(Contrastive):
-    """Anchors of a document against the mean of spans that overlap them or lie beside, and masked words.
+    """Anchors of a document against the mean of spans that overlap or touch them, and masked words.
 
         l = NT-Xent( f(masked anchor_a), mean_p f(span_ap) ) + weight * masked words(anchor_a),   a = 1 ... A N
 
-    Two anchors of each of N documents, two spans for each; the other anchors of the same document are negatives, too.
-    The anchors that are contrasted are those whose masked words are guessed; with `weight` 0 nothing is masked. All of
-    this is as in the released code, which has no head either. The code reads the anchors once for both terms; here the
-    second term reads them again, under another dropout mask.
+    Two anchors of each of N documents, two spans for each; the remaining anchors of the same document are negatives,
+    too. The anchors that are contrasted are those whose masked words are guessed; with `weight` 0 nothing is masked.
+    All of this is as in the released code, which has no head either. The code reads the anchors once for all terms; in
+    cselab the second term reads them again, with a new dropout mask.
 
-    `shortest` and `longest` are shares of a document: a 64th and a quarter, which of the 2,048 tokens that the paper
-    asks for are its 32 and 512. Lengths are drawn as in the code, from Beta(4, 2) for anchors and Beta(2, 4) for spans.
+    `shortest` and `longest` are shares of a document: a 64th and a quarter, which equal the paper's 32 and 512 for its
+    documents of 2,048 tokens. Lengths are drawn as in the code, from Beta(4, 2) for anchors and Beta(2, 4) for spans.
     The code keeps the anchors of a document apart; here they may overlap. Rows are documents: the world's have five
     sentences, a user's file has one document a line.
 

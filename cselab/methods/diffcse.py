@@ -23,16 +23,16 @@ class DiffCSE(Contrastive):
         l = InfoNCE + weight * mean over tokens of  cross-entropy( [x''_t != x_t], D(x'', h)_t )
 
     A share `masked` of a sentence's tokens is masked and guessed by a frozen masked language model (`lm`: see
-    `MaskedLMGenerator`): x''. The discriminator D, a copy of the encoder that learns beside it, reads x'' with h in the
+    `MaskedLMGenerator`): x''. The discriminator D, a copy of the encoder that is trained too, reads x'' with h in
     place of its first token's embedding. Only through h does the encoder learn from it.
 
     The head is Linear - batch norm - ReLU - Linear - batch norm.
 
-    `variant="released"` takes two things from the code: the language model's likeliest token stands at every place,
-    masked or not (`fill="argmax"`), and padding counts as tokens that were not replaced. In five points the code
-    differs from both variants. Its discriminator reads x'' of both views, each with its own mask and its own h; of the
-    masked tokens a fifth keep their word or get a random one, as in BERT; only [CLS] is put back, so that [SEP] may be
-    replaced; the batch norms of the head see both views together; and the language model guesses under dropout.
+    `variant="released"` copies two points of the code: every place gets the language model's likeliest token, masked
+    or not (`fill="argmax"`), and padding counts as tokens that were not replaced. In five points the code differs from
+    each variant. Its discriminator reads x'' of each view, with separate masks and h; of the masked tokens
+    a fifth keep their word or get a random one, as in BERT; only [CLS] is put back, so that [SEP] may be replaced; the
+    batch norms of the head see all views together; and the language model guesses under dropout.
 
     See also: `SNCSEDropout`, which learns from an edit whose meaning is known.
     """
@@ -53,7 +53,7 @@ class DiffCSE(Contrastive):
         self.masked_lm = MaskedLMGenerator(encoder, self.lm)
         self.discriminator = copy.deepcopy(encoder.backbone)
         if getattr(self.discriminator, "pooler", None) is not None:
-            self.discriminator.pooler = None  # it would never be asked
+            self.discriminator.pooler = None  # it would never be used
         self.verdict = fresh_linear(width, 1, generator)
         return head and NormalizedHead(width, generator)
 
@@ -71,7 +71,7 @@ class DiffCSE(Contrastive):
         return v
 
     def detected(self, h: torch.Tensor, tokens: dict[str, torch.Tensor]) -> torch.Tensor:
-        """[n, t] logits: was this token replaced? `h` stands in for what the first token is embedded as."""
+        """[n, t] logits: was this token replaced? `h` replaces the embedding of the first token."""
         first = h[:, None]
         with embedding_changed(self.discriminator, lambda e: torch.cat([first.to(e), e[:, 1:]], dim=1)):
             return self.verdict(self.discriminator(**tokens).last_hidden_state)[..., 0]

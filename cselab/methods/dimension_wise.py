@@ -1,4 +1,4 @@
-"""ImSimCSE's dimension-wise term (Xu et al. 2023) by itself: nothing tells sentences apart but their dimensions."""
+"""ImSimCSE's dimension-wise term (Xu et al. 2023) by itself: only the dimensions are contrasted."""
 
 from typing import Literal
 
@@ -10,12 +10,12 @@ from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 @register("dimension_wise", "Dimension-wise contrast")
 class DimensionWise(Method):
-    """Two dropout views; each dimension is to be more similar to itself than to the others.
+    """Two dropout views; each dimension should be more similar to itself than to the remaining dimensions.
 
         l = l_DCL                                                              Eq. 5, without Eq. 3
 
-    The row "+DCL" of ImSimCSE's Table 4, beside whitening and flow: all three make dimensions unlike each other. There
-    `dimension_temperature` is 0.05, a hundredth of what the term has beside InfoNCE. Reductions: see
+    The row "+DCL" of ImSimCSE's Table 4, next to whitening and flow: all three make dimensions less alike. Its
+    `dimension_temperature` is 0.05, a hundredth of the value used with InfoNCE. Reductions: see
     `cselab.losses.dimension_contrastive`.
 
     See also: `ImSimCSE`, where it is one of two terms; `SCD` and `BarlowTwins`, which decorrelate by regression.

@@ -13,7 +13,7 @@ from cselab.methods.hyperparameters import PositiveFloat
 
 @register("disco", "DisCo")
 class DisCo(Method):
-    """The positive of a sentence is the vector that a frozen teacher gives it; the teacher's others are negatives.
+    """The positive of a sentence is its vector from a frozen teacher; the teacher's remaining vectors are negatives.
 
         l_i = -log( e^{s(h_i, z_i)} / sum_j e^{s(h_i, z_j)} ),   z_j = the teacher's vector of sentence j
 

@@ -21,21 +21,21 @@ class EASE(Contrastive):
         l = InfoNCE + weight * CE_i( s(h_i, g_i) | s(h_i, g_j), s(h_i, g'_j) + [i = j] hard_negative_weight )
         g = tanh(A e),   s = cos / entity_temperature
 
-    e_i: the learnt vector of the entity in sentence i; e'_i: of another entity of the same kind. The released
-    `entity_temperature` is 100, at which that term hardly tells entities apart.
+    e_i: the learnt vector of the entity in sentence i; e'_i: of a different entity of the same kind. The released
+    `entity_temperature` is 100, at which that term hardly separates entities.
 
-    Rows: sentence, entity, other_entity. The vectors start from what `vectors` says. The paper's come from
-    Wikipedia2Vec, learnt on all of Wikipedia and its links; "contexts", the default, learns them from the rows alone:
-    from the words of the sentences that mention the entity (`components.entity_contexts`). An entity of whom these tell
-    nothing starts from random numbers; with None all do. Anything else is a tab-separated file with the columns entity
-    and vector, numbers with blanks between.
+    Rows: sentence, entity, other_entity. `vectors` defines the initial vectors. The paper's vectors come from
+    Wikipedia2Vec, learnt on all of Wikipedia and its links. "contexts", the default, learns them only from the rows:
+    from the words of the sentences that mention the entity (`components.entity_contexts`). An entity without context
+    words starts from random numbers; with None all entities do. Anything else is a tab-separated file with the columns
+    entity and vector, numbers with blanks between.
 
     The recipe is the released script's, which pools [CLS]; its warm-up of 500 steps is not here. The script adds up the
-    gradients of 16 batches of 8 before each step, so that a sentence has 7 others as negatives. Here each batch makes a
-    step. The recipe takes 128 sentences, since the script's rate and number of steps belong to 128; each has 127 others
-    then. With `batch_size=8` it has 7, and there are 16 times as many steps.
+    gradients of 16 batches of 8 before each step, so that a sentence has 7 negatives. Here each batch makes a
+    step. The recipe uses 128 sentences, because the script's rate and number of steps belong to 128; each sentence
+    then has 127 negatives. With `batch_size=8` a sentence has 7, and a run has 16 times as many steps.
 
-    See also: `MCSE`, where a picture stands in the entity's place.
+    See also: `MCSE`, with a picture in place of the entity.
     """
 
     family = "extra data"

@@ -1,4 +1,4 @@
-"""ESimCSE (Wu et al. 2022): some sub-words stand twice, and a queue brings further negatives."""
+"""ESimCSE (Wu et al. 2022): some sub-words are repeated, and a queue adds further negatives."""
 
 from typing import Literal
 

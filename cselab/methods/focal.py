@@ -14,10 +14,11 @@ class Focal(Contrastive):
 
         positive logit  s_p^2 / t,    negative logit  s_n (s_n + m) / t                               Eq. 2
 
-    `temperature=None` takes what the paper's tables and the released code use: 0.05 for RoBERTa, 0.07 for BERT and
-    others. The 0.7 and 0.5 of its section 4 are misprints by a factor of ten, kept as `variant="printed"`.
+    `temperature=None` means the temperature of the paper's tables and the released code: 0.05 for RoBERTa, 0.07 for
+    all remaining encoders. The 0.7 and 0.5 of its section 4 are misprints by a factor of ten, kept as
+    `variant="printed"`.
 
-    See also: `SimCSE`; `cselab.losses.focal_info_nce` on what `detach` does to the gradient.
+    See also: `SimCSE`; `cselab.losses.focal_info_nce` on the effect of `detach` on the gradient.
     """
 
     family = "loss"

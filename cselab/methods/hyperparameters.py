@@ -1,4 +1,4 @@
-"""What the annotated hyper-parameters of a method may be: types, choices, ranges, and the message for anything else."""
+"""The allowed values of a method's annotated hyper-parameters: types, choices, ranges, and the error message."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ PLAIN = {float: "a number", int: "a whole number", bool: "True or False", str: "
 
 
 def plain(annotation: Any) -> Any:
-    """The annotation without its ranges: what a signature shows.
+    """The annotation without its ranges, for a signature.
 
     >>> plain(PositiveFloat), plain(PositiveFloat | None)
     (<class 'float'>, float | None)
@@ -43,7 +43,7 @@ def plain(annotation: Any) -> Any:
 
 
 def allowed(annotation: Any) -> str:
-    """What may be given, in words.
+    """The allowed values, in words.
 
     >>> allowed(PositiveFloat | None), allowed(Literal["mlp", "none"])
     ('a number above 0, or None', "one of 'mlp', 'none'")

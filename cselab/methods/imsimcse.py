@@ -15,22 +15,21 @@ class ImSimCSE(Contrastive):
         l = l_off-info + weight * l_DCL                                        Eq. 6, from Eq. 3 and Eq. 5
 
     Negatives are measured between vectors encoded with dropout off, positives between two dropout views. Each part
-    can be had alone: `weight=0` leaves out the dimensions, `off_dropout=False` takes SimCSE's InfoNCE.
-
-    What differs between the text and the code of the authors:
+    works by itself: `weight=0` omits the dimensions, `off_dropout=False` uses SimCSE's InfoNCE. Differences between
+    the authors' text and code:
 
     * `m`: the text multiplies the sum of the negatives (Eq. 3, `m_on="negatives"`), the code the positive's
-      logit (`m_on="positive"`), by 0.9 in the script for off-dropout alone and by 1 in the one for both parts,
+      logit (`m_on="positive"`), by 0.9 in the script for off-dropout only and by 1 in the script for the whole method,
       which is `variant="released"`.
     * `reduction` of the dimension-wise term: as printed it is a sum over the dimensions without division by N, two
-      orders above the InfoNCE term; the code divides by N and takes the mean. The default takes the text's m and
-      the code's mean; `variant="paper"` has the printed sum.
+      orders above the InfoNCE term; the code divides by N and uses the mean. The default has the text's m and the
+      code's mean; `variant="paper"` has the printed sum.
 
-    At the default weight the mean has 0.4 to 1.3 % of the gradient on `mini` (each term's norm over the sum of both),
-    with `weight=10` 23 to 49 %. The default stays 0.1: a search on STS-B dev, with two seeds, found no
-    scale that is better by more than another seed is (`results/search.md`).
+    At the default weight the mean has 0.4 to 1.3 % of the gradient on `mini` (each term's norm over the sum of the
+    norms), with `weight=10` 23 to 49 %. The default stays 0.1: a search on STS-B dev, with two seeds, found no scale
+    whose gain exceeds the effect of a new seed (`results/search.md`).
 
-    See also: `SimCSE`; `Noise`, the experiment that led to off-dropout; `BarlowTwins`, the one that led to the
+    See also: `SimCSE`; `Noise`, the experiment that led to off-dropout; `BarlowTwins`, the experiment that led to the
     dimension-wise term.
     """
 

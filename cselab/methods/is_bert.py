@@ -1,4 +1,6 @@
-"""IS-BERT (Zhang et al. 2020): a sentence's vector shares information with its n-grams and not with others'."""
+"""IS-BERT (Zhang et al. 2020): a sentence's vector shares information with its n-grams and not with those of further
+sentences.
+"""
 
 import torch
 from torch import nn
@@ -13,15 +15,16 @@ WINDOWS = (1, 3, 5)
 
 @register("is_bert", "IS-BERT")
 class ISBERT(Contrastive):
-    """Convolutions over BERT's tokens make n-gram vectors F; the sentence's own are told from those of others.
+    """Convolutions over BERT's tokens make n-gram vectors F; a sentence's n-grams are discriminated from those of all
+    further sentences.
 
         l = mean sp( -F_a(x) . E(x) ) + mean sp( F_a(x') . E(x) ),   sp(z) = log(1 + e^z),  x' != x
 
     Windows of 1, 3 and 5 tokens give a third of the width each, with ReLU (256 of 768 in the paper). In the paper E(x)
-    is the mean of the n-gram vectors, and the convolutions stay part of the encoder. Here E(x) is the encoder's own
-    vector, from a pass of its own, so that what is trained is what is saved. There is no temperature, the one in the
-    list of settings does nothing. The paper trains on the sentences of NLI, 32 a batch, one epoch; its rate is not in
-    the texts at hand, so the recipe has the survey's.
+    is the mean of the n-gram vectors, and the convolutions stay part of the encoder. In cselab, E(x) is the encoder's
+    vector from a separate pass, so that the trained vector is the saved one. The method has no temperature; the one in
+    the list of settings has no effect. The paper trains on the sentences of NLI, 32 a batch, one epoch; its rate is
+    not in the texts at hand, so the recipe has the survey's.
 
     See also: `cselab.losses.mutual_information`.
     """

@@ -12,11 +12,11 @@ class Matryoshka(Contrastive):
 
         l = sum_w InfoNCE( h[:w], h+[:w] ),   w = d, d/2, ..., d / 2^halvings                                   Eq. 1
 
-    What is cut off later is the vector that is contrasted here, so there is no head: it would mix the dimensions.
+    The contrasted vector itself is truncated later, so the method has no head, which would mix the dimensions.
     `halvings` 4 are the 768 to 48 of BERT-base; widths below 2 are left out. The paper trains on labelled images, so
     the recipe is SimCSE's.
 
-    See also: `cselab.losses.matryoshka_info_nce`, for widths of your own; `Spread`.
+    See also: `cselab.losses.matryoshka_info_nce`, for your widths; `Spread`.
     """
 
     family = "loss"

@@ -11,17 +11,17 @@ from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, Posi
 
 @register("mcse", "MCSE")
 class MCSE(Contrastive):
-    """SimCSE, and a contrast between sentences and pictures in a space of their own.
+    """SimCSE, and a contrast between sentences and pictures in a separate space.
 
-        l = InfoNCE + weight * mean over both views z of InfoNCE( u(z_i), v(y_i) )
-        u = tanh(A x + a),  v = tanh(B y + b),  both of `width` numbers;  x before the head, y the picture's features
+        l = InfoNCE + weight * mean over the views z of InfoNCE( u(z_i), v(y_i) )
+        u = tanh(A x + a),  v = tanh(B y + b),  of `width` numbers each; x before the head, y the picture's features
 
-    Rows: sentence, scene: numbers with blanks between, as many in each row. The world's scenes are what a picture
-    would show (`World.scene_vector`); the paper's are ResNet features of Flickr30k or COCO (2,048 numbers). There a
-    batch of captions comes now and then among batches of text alone, and 0.01 is the `weight` of that script; where
-    every row has a picture, as here, the code has 0.05.
+    Rows: sentence, scene: numbers with blanks between, as many in each row. The world's scenes describe the content of
+    a picture (`World.scene_vector`); the paper's are ResNet features of Flickr30k or COCO (2,048 numbers). The paper's
+    script mixes some batches of captions into batches of text, with `weight` 0.01; if every row has a picture, as in
+    cselab, the code has 0.05.
 
-    See also: `EASE`, where an entity stands in the picture's place.
+    See also: `EASE`, with an entity in place of the picture.
     """
 
     family = "extra data"

@@ -1,4 +1,4 @@
-"""MixCSE (Zhang et al. 2022): hard negatives made by mixing a positive with another sentence's."""
+"""MixCSE (Zhang et al. 2022): hard negatives made by mixing the positives of two sentences."""
 
 from math import inf
 from typing import Literal

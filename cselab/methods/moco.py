@@ -17,15 +17,15 @@ class MoCo(Contrastive):
         l_i = -log( e^{q_i k_i / t} / ( e^{q_i k_i / t} + sum_b e^{q_i k_b / t} ) ),    k_b in the queue       Eq. 1
         theta_k <- momentum theta_k + (1 - momentum) theta_q                    before each step               Eq. 2
 
-    q = f(x), k = f'(x): unit vectors of one sentence under two dropout masks, which take the place of the crops and
-    colours of images. f', with the projection, follows f and has no gradient. After the step the batch's keys go into
-    the queue, and the oldest leave it. The survey names MoCo as one of its two frameworks (section 2.1.1, Fig. 2).
+    q = f(x), k = f'(x): unit vectors of one sentence under two dropout masks, which replace the crops and colours of
+    images. f', with the projection, follows f and has no gradient. After the step the batch's keys go into the queue,
+    and the oldest leave it. The survey names MoCo as one of its two frameworks (section 2.1.1, Fig. 2).
 
     The projection is MoCo v2's: Linear, ReLU, Linear into `width`; the vector before it is evaluated. The queue starts
     as random directions. The paper's holds 65,536 keys of 1.28 million images; it should be smaller than the corpus,
-    so 4,096 are the default. The paper prints settings for images alone, so the recipe is the survey's.
+    so 4,096 are the default. The paper prints settings only for images, so the recipe is the survey's.
 
-    See also: `SimCLR`, the survey's other framework; `MomentumEncoder` and `Queue`, its parts; `CERT`, `ESimCSE`,
+    See also: `SimCLR`, the survey's second framework; `MomentumEncoder` and `Queue`, its parts; `CERT`, `ESimCSE`,
         `PTBERT`, `MoCoSE` and `AdCSE`, which build on it.
     """
 

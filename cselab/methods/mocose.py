@@ -16,17 +16,17 @@ from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveI
 
 @register("mocose", "MoCoSE")
 class MoCoSE(Contrastive):
-    """An online branch predicts what a slowly following target branch says; earlier targets are negatives.
+    """An online branch predicts the vector of a slowly following target branch; earlier targets are negatives.
 
         q_i = tanh(P p(f(x_i + fgsm sign(g_i)))),  k_i = p'(f'(x_i)),  g = d InfoNCE / d x    f', p' follow f, p
         l_i = -log( e^{s(q_i, k_i)} / ( sum_j e^{s(q_i, k_j)} + sum over the queue of e^{s(q_i, k)} ) )
         momentum_t = 1 - (1 - momentum) (cos(pi t / rising_steps) + 1) / 2                    it rises to 1
 
     x: input vectors; p: Linear and layer norm; P: Linear. `queue` vectors, random at first, are replaced by targets;
-    the paper finds that negatives of a middle age serve best. At `fgsm` = 5e-9 the move is smaller than what float32
-    tells apart from most input vectors; 0 saves the pass that finds it.
+    the paper finds that negatives of a middle age serve best. At `fgsm` = 5e-9 the move is below float32's resolution
+    for most input vectors; 0 saves the pass that computes it.
 
-    The released code takes the gradient of the step before, which was another batch's. Its predictor has two layers
+    The released code uses the gradient of the previous step, which had a different batch. Its predictor has two layers
     (Linear, layer norm, dropout, then Linear and tanh), its projector ends in dropout and follows the linear layer of
     BERT's pretrained pooler, and its target shares the input vectors of the online branch. Its authors choose the
     weights by the mean of the seven STS test sets; a development set chooses here.
@@ -69,7 +69,7 @@ class MoCoSE(Contrastive):
         return v
 
     def online(self, z: torch.Tensor) -> torch.Tensor:
-        """What the online branch makes of the encoder's vectors."""
+        """The online branch after the encoder's vectors."""
         return self.predictor(self.projector(z))
 
     @torch.no_grad()

@@ -12,14 +12,14 @@ from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 @register("noise", "SimCSE, noise experiment")
 class Noise(Method):
-    """SimCSE in which the positive or the negative pairs, never both, get other views.
+    """SimCSE with changed views for either the positive or the negative pairs.
 
         +noise   z + g,  g ~ N(0, variance)              `variance` > 0
         -noise   mean of `mean_of` dropout views         `mean_of` > 1, the paper's K = 10; two disjoint sets
 
-    One of the two must be set. The text says "variance 0.1", a comment left in the released code "standard deviation
-    0.1", which is `variance=0.01`. The noise is added after the head. There is no released variant: its +noise stands
-    in that comment alone, on one of the views, and its -noise takes one mean for both sides.
+    Set exactly one of them. The text has "variance 0.1", and a comment in the released code has "standard deviation
+    0.1", which is `variance=0.01`. The noise is added after the head. cselab has no released variant: the code's
+    +noise exists only in that comment, on one view, and its -noise uses one mean for each side.
 
     See also: `ImSimCSE`, whose off-dropout negatives are the limit of `mean_of` without its cost.
     """

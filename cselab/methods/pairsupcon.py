@@ -19,15 +19,16 @@ from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, Posi
 class PairSupCon(Method):
     """Instance discrimination of entailed pairs, and telling entailment from contradiction.
 
-        l = beta * mean over both directions of  -log( e^{s_i} / (e^{s_i} + sum_k w_ik e^{s_ik}) )  + cross-entropy
+        l = beta * mean over the two directions of  -log( e^{s_i} / (e^{s_i} + sum_k w_ik e^{s_ik}) )  + cross-entropy
         w_ik = e^{s_ik} / mean_k e^{s_ik}
 
-    s: cosines of the head's vectors over the temperature; k: the 2N - 2 other sentences of entailed pairs. A negative
+    s: cosines of the head's vectors over the temperature; k: the remaining 2N - 2 sentences of entailed pairs. A
+    negative
     thus weighs as its own exponential, once more: near ones count most. The classifier sees (u, v, |u - v|) of the
     vectors before the head, which are evaluated.
 
     Rows: sentence, entailment, contradiction, which are an entailed and a contradicting pair. The released code
-    draws single labelled pairs in place of triples, and takes the sentences of contradicting pairs as negatives, too.
+    draws single labelled pairs in place of triples, and also uses the sentences of contradicting pairs as negatives.
 
     See also: `SupervisedSimCSE`, which makes the contradictions themselves the negatives.
     """

@@ -1,4 +1,4 @@
-"""PromptBERT (Jiang et al. 2022): the [MASK] of two prompts, each without what the prompt itself says."""
+"""PromptBERT (Jiang et al. 2022): the [MASK] of two prompts, each without the prompt's own contribution."""
 
 from collections.abc import Sequence
 
@@ -28,12 +28,12 @@ class PromptBERT(Contrastive):
 
         h_k(x) = MASK( prompt_k(x) ) - MASK( prompt_k() ),   l_i = InfoNCE( h_1(x_i), h_2(x_i) )
 
-    The tokens of the empty prompt stand at the positions that they have around the sentence (template denoising).
+    The tokens of the empty prompt keep their positions around the sentence (template denoising).
     Training makes the encoder one that pools the [MASK] of the first prompt: it is evaluated and saved so, without
     subtraction and head. `max_length` counts the sentence's own tokens; prompt, [CLS] and [SEP] come on top. Write
     [MASK] in a template whatever the model's token is. `denoise=False` leaves out the subtraction.
 
-    The templates are BERT's. For RoBERTa the released script has two others: "This sentence : ' {sentence} '
+    The templates are BERT's. For RoBERTa the released script has two different prompts: "This sentence : ' {sentence} '
     means[MASK].", and the same with "The" for "This"; give them as `first` and `second`. The released code subtracts
     the empty prompt where it selects the best step, and not in its test; here neither does.
 
@@ -51,7 +51,7 @@ class PromptBERT(Contrastive):
     def prepare(self, encoder: SentenceEncoder) -> None:
         super().prepare(encoder)
         self.prompts = [text.replace("[MASK]", encoder.tokenizer.mask_token) for text in (self.first, self.second)]
-        for prompt in reversed(self.prompts):  # both are checked, the first stays
+        for prompt in reversed(self.prompts):  # each is checked, the first remains
             encoder.use_prompt(prompt)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
@@ -70,7 +70,7 @@ class PromptBERT(Contrastive):
         return vectors if encode.head is None else encode.head(vectors)
 
     def _bias(self, encode: Encode, empty: dict[str, Tensor], tokens: dict[str, Tensor], prompt: str) -> Tensor:
-        """The vector of the empty prompt for each sentence, as if there were a gap as long as the sentence."""
+        """The vector of the empty prompt for each sentence, with a gap of the sentence's length."""
         ids = empty["input_ids"]
         lengths, which = (tokens["attention_mask"].sum(1) - ids.shape[1]).unique(return_inverse=True)
         before = encode.encoder.tokenizer(prompt.split("{sentence}")[0], add_special_tokens=False)["input_ids"]

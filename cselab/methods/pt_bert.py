@@ -14,7 +14,7 @@ from cselab.methods.hyperparameters import Momentum, NonNegativeInt, PositiveInt
 
 @register("pt_bert", "PT-BERT")
 class PTBERT(Contrastive):
-    """The views are two encoders; pseudo-tokens take length and order out of what they are compared by.
+    """The views are two encoders; pseudo-tokens remove length and order from the comparison.
 
         Z = softmax( P Y^T / sqrt d ) Y,     h = softmax( y_CLS Z^T / sqrt d ) Z
         l_i = InfoNCE( h_i, h'_i ; queue of earlier h' )
@@ -23,10 +23,10 @@ class PTBERT(Contrastive):
     `momentum`, shares P and gives no gradient. The queue holds four batches of 64. Evaluated is the encoder's own
     vector, without P.
 
-    `variant="released"` lets Y be the [CLS] vector alone, as the path that the code ships does: a softmax over one key
-    is 1, so Z repeats it, and h is y_CLS: P does not matter. The code's attention is a layer of BERT's, with learnt
-    queries, keys and values, BERT's number of heads, and dropout on the weights. Its second encoder has a P and a head
-    of its own that follow; here both are shared. The recipe is its script's.
+    In `variant="released"`, Y is only the [CLS] vector, as in the released code: a softmax over one key is 1, so Z
+    repeats the vector, h is y_CLS, and P has no effect. The code's attention is a layer of BERT's, with learnt
+    queries, keys and values, BERT's number of heads, and dropout on the weights. Its second encoder has a separate P
+    and head that follow; in cselab P and head are shared. The recipe is its script's.
 
     See also: `MomentumEncoder`, `Queue`; `ESimCSE`, which breaks the tie of length by repeating.
     """

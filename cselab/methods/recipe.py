@@ -8,13 +8,13 @@ from cselab.encoders.encoder import SentenceEncoder
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a paper trained: what `cselab train --recipe paper` takes, for what is not given otherwise.
+    """The settings of a paper: the unset options of `cselab train --recipe paper`.
 
     Attributes:
         lr, batch_size, epochs, max_length, eval_every: as in `TrainConfig`.
         pooling: of the encoder.
         hyperparameters: of the method, where they depend on the family.
-        whose: the method that it was made for, where a paper takes another's.
+        whose: the original method, if a paper uses the recipe of an earlier one.
     """
 
     lr: float
@@ -62,7 +62,7 @@ CARDS_RECIPES = {
     "roberta-base": Recipe(lr=4e-5, batch_size=512),
     "roberta-large": Recipe(lr=7.5e-6, batch_size=512, hyperparameters={"nearest": 8, "share": 0.1}),
 }
-"""CARDS's: RoBERTa alone, whose vocabulary has cases; its parts take what is theirs."""
+"""CARDS's recipe, only for RoBERTa, whose vocabulary has cases; its parts use their share."""
 
 WHITENEDCSE_RECIPES = dict.fromkeys(SIMCSE_RECIPES, Recipe(lr=3e-5))
 """WhitenedCSE's, section 4.1, the same for all; its numbers of groups are the method's own (`default_groups`)."""
@@ -72,7 +72,7 @@ def default_groups(config: Any, released: bool = False) -> int:
     """WhitenedCSE's number of groups for an encoder with this config.
 
     Half the width (the paper's 384 of 768; its 384 for BERT-large do not divide 1,024), 256 for RoBERTa, 128 in the
-    released code; half the width, too, where the others do not divide it.
+    released code; also half the width if the rest do not divide it.
     """
     half = max(config.hidden_size // 2, 1)
     wanted = 128 if released else 256 if "roberta" in config.model_type else half

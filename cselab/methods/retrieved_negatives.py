@@ -21,13 +21,14 @@ BLOCK = 2048  # sentences whose cosines with the whole corpus are held at a time
 class RetrievedNegatives(Contrastive):
     """One of the `nearest` sentences of the corpus, drawn anew each time, is a further negative of all.
 
-    What is near is settled once, before the first step, by the encoder as it then is: the cosine of every two
-    sentences, in blocks. A corpus of n sentences is encoded once, and takes n^2 d multiplications and n x `nearest`
-    numbers of memory.
+    The neighbours are computed once, before the first step, by the initial encoder: the cosine of every two sentences,
+    in blocks. A corpus of n sentences is encoded once, and needs n^2 d multiplications and n x `nearest` numbers of
+    memory.
 
-    A sentence is no negative of itself: where one that was retrieved for another is the anchor, it is left out.
+    A sentence is no negative of itself: a retrieved sentence that equals the anchor is omitted.
     The released code retrieves 65 sentences (9 for RoBERTa-large), among which is the sentence itself, which is never
-    drawn: 64 and 8 here. It caches the mean of the plain RoBERTa's tokens, here the pooling is that of the training.
+    drawn: 64 and 8 here. The paper's code caches the mean of the plain RoBERTa's tokens; cselab uses the pooling of
+    the training.
 
     See also: `CARDS`, which switches cases, too; `MixCSE` and `AdCSE`, which make negatives that are no sentences.
     """
@@ -58,7 +59,7 @@ class RetrievedNegatives(Contrastive):
 
 
 def nearest_others(vectors: Float[Tensor, "n d"], k: int) -> Int[Tensor, "n k"]:
-    """For each row the k others of the highest cosine, the nearest first."""
+    """For each row the k further rows with the highest cosine, the nearest first."""
     unit, nearest = F.normalize(vectors, dim=1), []
     for start in range(0, len(unit), BLOCK):
         cosines = unit[start : start + BLOCK] @ unit.T

@@ -13,19 +13,19 @@ from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, Posi
 
 @register("scd", "SCD")
 class SCD(Method):
-    """Self-contrastive decorrelation: no other sentence is a negative, the same one under more dropout is.
+    """Self-contrastive decorrelation: the only negative is the same sentence under stronger dropout.
 
         l = mean_i cos(h_i, h'_i) / t + weight [ sum_c (1 - C_cc)^2 + redundancy sum_{c != d} C_cd^2 ]
 
     h: with little dropout (`low`), h': with more (`high`). C: correlation over the batch of the dimensions of P(h) and
-    P(h'), P a projector of three linear layers, each `projection` wide, batch norm and ReLU between them. Alone the
-    first term would tear the two apart, the second pull them together.
+    P(h'), P a projector of three linear layers, each `projection` wide, batch norm and ReLU between them. By itself
+    the first term would push the views apart, and the second would pull them together.
 
-    The numbers are those of the released command, which has no head and takes the projector away afterwards.
-    `weight` and `redundancy` belong to 4,096 dimensions, whose sums stand against one mean of cosines: with fewer
-    the first term tears the views apart.
+    The numbers are those of the released command, which has no head and removes the projector afterwards.
+    `weight` and `redundancy` belong to 4,096 dimensions, whose sums balance one mean of cosines: with fewer the first
+    term pushes the views apart.
 
-    See also: `BarlowTwins`, whose views are alike and which keeps InfoNCE beside it; `DimensionWise`.
+    See also: `BarlowTwins`, with equal views and InfoNCE; `DimensionWise`.
     """
 
     family = "loss"

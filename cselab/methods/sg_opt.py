@@ -23,15 +23,15 @@ class SGOPT(Contrastive):
         l = mean_ik -log( e^{s(c_i, h_ik)} / ( e^{s(c_i, h_ik)} + n_i ) ) + weight * |theta - theta_0|^2
         n_i = sum_{j != i} sum_m e^{s(c_i, h_jm)},     s = cos / t
 
-    Other sentences' c_j are no negatives, and neither are a sentence's own other layers. So it is in the released code,
-    which has s(c_i, c_j) commented out and keeps it in its ablation OPT1 alone.
+    The c_j of further sentences are no negatives, and neither are the remaining layers of a sentence. This agrees with
+    the released code, which has s(c_i, c_j) commented out and keeps it only in its ablation OPT1.
 
-    Both go through one projection, as in the code: Linear, GELU, Linear, GELU, `projection` wide. The input embeddings
-    stay as they are, and the weights theta are held near where they began. The frozen copy reads without dropout; the
-    code says so, too, but its training loop switches the copy's dropout on again.
+    All vectors pass one projection, as in the code: Linear, GELU, Linear, GELU, `projection` wide. The input embeddings
+    stay as they are, and the weights theta are held near where they began. The frozen copy reads without dropout. The
+    code intends this too, but its training loop switches the copy's dropout on again.
 
-    The paper pools [CLS] and trains on the texts of STS-B, test included. Its momentum terms (0.9, 0.9) of Adam and its
-    warm-up over the first tenth of the steps are not taken over.
+    The paper pools [CLS] and trains on the texts of STS-B, test included. Its momentum terms (0.9, 0.9) of Adam and
+    its warm-up over the first tenth of the steps are not implemented.
 
     See also: `CT`, whose second encoder learns, too.
     """

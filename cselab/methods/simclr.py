@@ -15,17 +15,17 @@ class SimCLR(Contrastive):
     """NT-Xent over the 2N projected views of N sentences.
 
         l_i = -log( e^{cos(z_i, z_j) / t} / sum_{k != i} e^{cos(z_i, z_k) / t} ),   i = 1 ... 2N                 Eq. 1
-        z = W2 relu(W1 h),   h the sentence's vector, j the other view of i's sentence
+        z = W2 relu(W1 h),   h the sentence's vector, j the second view of i's sentence
 
-    The views are two dropout masks of one sentence, which take the place of the crops and colours of images; h, before
+    The views are two dropout masks of one sentence, which replace the crops and colours of images; h, before
     the projection, is evaluated, as in the paper. The survey names SimCLR as one of its two frameworks (section 2.1.1,
     Fig. 2), which most of its methods share.
 
     The paper trains ResNets with batches of 4,096 and LARS, and prints nothing for sentences: the recipe is the
     survey's. `temperature` 0.1 is its best for images, `width` its 128.
 
-    See also: `SimCSE`, one direction and N - 1 negatives; `ConSERT`, `CLEAR`, `DeCLUTR` and `VaSCL`, NT-Xent with other
-        views; `MoCo`, the other framework; `cselab.losses.nt_xent`.
+    See also: `SimCSE`, one direction and N - 1 negatives; `ConSERT`, `CLEAR`, `DeCLUTR` and `VaSCL`, NT-Xent with
+        different views; `MoCo`, the second framework; `cselab.losses.nt_xent`.
     """
 
     family = "loss"

@@ -8,18 +8,18 @@ from cselab.methods.recipe import SIMCSE_RECIPES
 
 @register("simcse", "SimCSE")
 class SimCSE(Method):
-    """Dropout as the only augmentation, the other sentences of the batch as negatives.
+    """Dropout as the only augmentation, the rest of the batch as negatives.
 
         l_i = -log( exp(cos(z1_i, z2_i) / t) / sum_j exp(cos(z1_i, z2_j) / t) )        ImSimCSE Eq. 1, 2
 
-    `num_views` above 2 contrasts the anchor with each of the other dropout views and adds up (WhitenedCSE Eq. 7,
-    without the whitening). `symmetric` takes the mean of both directions, as NT-Xent does; SimCSE's authors saw no
+    `num_views` above 2 contrasts the anchor with each of the remaining dropout views and adds up (WhitenedCSE Eq. 7,
+    without the whitening). `symmetric` is the mean of the two directions, as in NT-Xent; SimCSE's authors saw no
     difference.
 
     `head`: Linear + tanh in training, evaluated without it. Paper and released code agree where the vector is
     [CLS]; with a mean of tokens the released code has none.
 
-    See also: every other method adds something to this one.
+    See also: all remaining methods extend this one.
     """
 
     family = "baseline"

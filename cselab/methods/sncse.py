@@ -8,13 +8,13 @@ from cselab.methods.sncse_dropout import SNCSEDropout
 
 @register("sncse", "SNCSE")
 class SNCSE(SNCSEDropout, PromptBERT):
-    """The views of PromptBERT, and SNCSE-Dropout's margin for the denial, which stands in the second prompt.
+    """The views of PromptBERT, and SNCSE-Dropout's margin for the denial, which uses the second prompt.
 
         h = MASK( first(x) ),  h+ = MASK( second(x) ),  n = MASK( second(not x) ),   loss: see `SNCSEDropout`
 
     As released: the anchor's prompt has the colon, the encoder is evaluated with it, and nothing is subtracted, where
     PromptBERT subtracts the empty prompt. The released code counts the prompt within its 32 tokens; here it comes
-    on top. It also puts " ." behind a sentence that ends without a punctuation mark; here a sentence stays as it is.
+    on top. The code also appends " ." to a sentence without a final punctuation mark; cselab does not change sentences.
     (The world's all end with one.)
 
     See also: `SNCSEDropout`, the same with dropout views; `cselab data negate`, which writes the rows from any corpus.

@@ -1,4 +1,4 @@
-"""The spread-out regulariser of EmbeddingGemma (2025), after Zhang et al. 2017, beside InfoNCE."""
+"""The spread-out regulariser of EmbeddingGemma (2025), after Zhang et al. 2017, added to InfoNCE."""
 
 from cselab.losses import Loss, spread_out
 from cselab.methods import Contrastive, Views, register
@@ -12,9 +12,9 @@ class Spread(Contrastive):
 
         l = InfoNCE + weight * [ S(h) + S(h+) ],   S(h) = mean_weight M_1^2 + max(0, M_2 - 1/d)
 
-    M_1, M_2: mean and second moment of the cosines between different sentences of one view. EmbeddingGemma has the
-    second alone, the default; `variant="descriptors"` is Zhang et al.'s, with both. It is the vector that is kept
-    which should be spread, so there is no head. Neither prints settings for SimCSE's corpus: the recipe is SimCSE's.
+    M_1, M_2: mean and second moment of the cosines between different sentences of one view. EmbeddingGemma has only
+    the second term, the default; `variant="descriptors"` is Zhang et al.'s, with two terms. The saved vector itself
+    should be spread, so the method has no head. Neither prints settings for SimCSE's corpus: the recipe is SimCSE's.
 
     See also: `cselab.losses.spread_out`; `BarlowTwins` and `DimensionWise`, which decorrelate dimensions.
     """

@@ -11,13 +11,13 @@ from cselab.methods.recipe import SURVEY_RECIPES
 
 @register("sr_bert", "SR-BERT")
 class SRBERT(Contrastive):
-    """The sentence, and the sentence with some words replaced by synonyms; dropout in both.
+    """The sentence, and the sentence with some words replaced by synonyms, each with dropout.
 
         l_i = InfoNCE( f(x_i), f(synonyms(x_i)) )                              survey section 3.2.2 and Eq. 1
 
     `share` of the words are replaced, at least one where the table has any. The survey does not print its share;
-    10 % is the habit of easy data augmentation. It took WordNet; here the world's synonyms are the default, and `table`
-    is a tab-separated file with the columns word and synonym.
+    10 % is the habit of easy data augmentation. The survey used WordNet; in cselab the world's synonyms are the
+    default, and `table` is a tab-separated file with the columns word and synonym.
 
     See also: `BTBERT`, whose second view is a whole new sentence; `SimCSE`, which the survey's SR-BERT falls below.
     """

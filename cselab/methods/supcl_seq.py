@@ -17,7 +17,7 @@ class SupCLSeq(Method):
 
         l_i = -1/|P(i)| sum_{p in P(i)} log( e^{s_ip} / sum_{a != i} e^{s_ia} ),   i = 1 ... 3N
 
-    s: cosines over the temperature; P(i): all other views of sentences of i's class. The rates 0, 0.05 and 0.2 and
+    s: cosines over the temperature; P(i): all further views of sentences of i's class. The rates 0, 0.05 and 0.2 and
     the temperature are those of the released code.
 
     Rows: sentence, topic; in the paper the labelled sets of GLUE.

@@ -1,4 +1,4 @@
-"""The case switch of CARDS (Wang et al. 2022): other sub-words for the same words."""
+"""The case switch of CARDS (Wang et al. 2022): different sub-words for the same words."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from cselab.methods.recipe import CARDS_RECIPES
 
 @register("switch_case", "CARDS, case switch")
 class SwitchCase(Contrastive):
-    """The first letter of some words changes its case in the second view; dropout in both.
+    """The first letter of some words changes its case in the second view; each view has dropout.
 
         l_i = InfoNCE( f(x_i), f(switch(x_i)) )                                survey section 3.2.1 and Table 3
 
@@ -21,7 +21,7 @@ class SwitchCase(Contrastive):
     and in the released code "v1", which switches that share of each sentence's words, rounded, and one at least.
 
     Raises:
-        ValueError: an encoder whose tokenizer does not tell cases apart.
+        ValueError: an encoder whose tokenizer ignores case.
 
     See also: `CARDS`, which adds retrieved negatives; `ESimCSE`, which repeats sub-words.
     """

@@ -16,8 +16,8 @@ class USCAL(Contrastive):
         l = InfoNCE(h, h+) + weight * InfoNCE(h, h(x_adv))
 
     The moves are as long as `size` in each sentence, whatever the gradient. The survey describes the method in words
-    and no code is public: `size` and `weight` are ours, chosen like the perturbations of its relatives. Each step costs
-    a second pass forward and back to find the move, and a third to encode what was moved.
+    and no code is public: `size` and `weight` are ours, chosen like the perturbations of its relatives. Each step
+    costs a second pass forward and back to find the move, and a third to encode the moved input.
 
     See also: `VaSCL`, which moves the sentence's vector; `MoCoSE`, which moves input vectors by their sign.
     """

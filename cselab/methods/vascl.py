@@ -1,4 +1,4 @@
-"""VaSCL (Zhang et al. 2022): vectors moved to where they are hardest to tell from their neighbours."""
+"""VaSCL (Zhang et al. 2022): vectors moved to the places where their neighbours are hardest to distinguish."""
 
 from math import inf
 from typing import Any
@@ -16,7 +16,8 @@ from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 
 @register("vascl", "VaSCL")
 class VaSCL(Contrastive):
-    """NT-Xent, and a virtual view: the sentence vector e moved by a length of `reach`, told from its neighbours only.
+    """NT-Xent, and a virtual view: the sentence vector e moved by a length of `reach`, contrasted only with its
+    neighbours.
 
         d = unit( d/dd l(p(e), p(e + probe d) | N(e)) ) from a random d
         l = NT-Xent(p(e), p(e+)) + l(p(e), p(e + reach d) | N(e))
@@ -24,9 +25,9 @@ class VaSCL(Contrastive):
     N(e): the `neighbours` sentences of the batch nearest to e by inner product; l(. | N) is NT-Xent with these as its
     only negatives; p is the head, two layers into `width` dimensions, evaluated without it.
 
-    `variant="released"` takes the detours of the authors' code: `probe` is as long as `reach` (0.1 is the default of
-    a class to which their trainer gives `reach`), and the second term sees e and p(e) as constants (`through=False`),
-    so that it trains the head alone, by the moved vectors.
+    `variant="released"` follows the authors' code: `probe` is as long as `reach` (0.1 is the default of a class to
+    which their trainer passes `reach`), and the second term treats e and p(e) as constants (`through=False`), so that
+    it trains only the head, by the moved vectors.
 
     See also: `USCAL`, which moves the input; `DCLR`, whose noise is not bound to a sentence.
     """

@@ -24,21 +24,21 @@ class WhitenedCSE(Method):
     768, 256 for RoBERTa); None is 256 for RoBERTa where that divides the width, else half the width, two channels a
     group. (The paper's 384 for BERT-large is impossible: it does not divide 1,024.)
 
-    `kind` takes the ablations of Table 3: "shuffled" groups, "group" (no shuffle), "zca" and "pca" of all
+    `kind` selects the ablations of Table 3: "shuffled" groups, "group" (no shuffle), "zca" and "pca" of all
     channels at once, "none". 64 rows cannot whiten 768 channels: give those `running=True`, which whitens a batch by
     the running estimates of Eq. 13, or `shrinkage`. Section 3.2.1 calls the input "normalized" and leaves open
     how; here it is only centred, as in the code.
 
-    `backbone_passes=1` whitens one vector of each sentence `num_views` times, as the text says;
-    `backbone_passes=num_views` (what the code does, and the default here) gives each view a dropout mask too.
-    Measured on the seven STS sets, `mini`, five seeds: one pass 47.7 ± 1.3, three passes 57.7 ± 0.3, no
-    training 52.4 (`cselab experiment show effects`).
+    `backbone_passes=1` whitens one vector of each sentence `num_views` times, as in the text;
+    `backbone_passes=num_views` (as in the code, and the default of cselab) gives each view a dropout mask too.
+    Measured on the seven STS sets, `mini`, five seeds: one pass 47.7 ± 1.3, three passes 57.7 ± 0.3, no training 52.4
+    (`cselab experiment show effects`).
 
-    `variant="paper"` is the text: one pass, and the vector after the MLP is evaluated; all others evaluate the
-    backbone's, as the released code does. `variant="released"` is what the parts of that code compute (its HEAD does
-    not run): 128 groups where they divide the width, no eps, and its slip, `layout="contiguous_thirds"`: rows lie
-    sentence by sentence, but are whitened in contiguous blocks as if they lay view by view; so the views of one
-    sentence share a permutation, and it is the negatives that differ by theirs.
+    `variant="paper"` is the text: one pass, and the vector after the MLP is evaluated; the remaining variants evaluate
+    the backbone's vector, as in the released code. `variant="released"` computes the same as the parts of that code
+    (its HEAD does not run): 128 groups if they divide the width, no eps, and its slip, `layout="contiguous_thirds"`:
+    rows are in order of sentences, but contiguous blocks are whitened as if they were views. So the views of one
+    sentence share a permutation, and the negatives differ by theirs.
 
     See also: `SimCSE`, which with `num_views=3` is this without whitening.
     """

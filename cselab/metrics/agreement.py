@@ -8,7 +8,7 @@ Classes = Int[np.ndarray, " n"]
 
 
 def matched(clusters: Classes, labels: Classes) -> Bool[np.ndarray, " n"]:
-    """Which rows are right when each cluster is named after a class of its own so that most are (Hungarian).
+    """The correct rows under the best assignment of clusters to distinct classes (Hungarian).
 
     With more clusters than classes the rows of the clusters left over are wrong.
 
@@ -30,7 +30,7 @@ def matched(clusters: Classes, labels: Classes) -> Bool[np.ndarray, " n"]:
 
 
 def matched_accuracy(clusters: Classes, labels: Classes) -> float:
-    """Accuracy of clusters, each named after a class of its own so that most rows are right (Hungarian).
+    """Accuracy under the best assignment of clusters to distinct classes (Hungarian).
 
         max over one-to-one maps m of   100/n sum_i [ m(clusters_i) = labels_i ]
 
@@ -46,10 +46,9 @@ def matched_accuracy(clusters: Classes, labels: Classes) -> float:
 
 
 def normalized_mutual_information(clusters: Classes, labels: Classes) -> float:
-    """Mutual information over the arithmetic mean of both entropies: 0 independent, 100 the same partition.
+    """Mutual information over the arithmetic mean of the entropies: 0 independent, 100 the same partition.
 
-    It is the same number as `v_measure`; papers use either name. (Before 2019 scikit-learn divided by the
-    geometric mean.)
+    Equal to `v_measure`; papers use either name. (Before 2019 scikit-learn divided by the geometric mean.)
 
     Raises:
         ValueError: no rows, or not one cluster for each label.

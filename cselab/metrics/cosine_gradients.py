@@ -1,4 +1,4 @@
-"""What a loss wants of each cosine: its derivative pair by pair, on a real batch or on one made to measure."""
+"""The derivative of a loss by each cosine, on a real or a constructed batch."""
 
 from collections.abc import Callable
 from math import sqrt
@@ -18,18 +18,18 @@ def cosine_gradients(
 ) -> Float[Tensor, "n n"]:
     """The derivative of a loss by each cosine: entry ij is d loss / d cos(rows_i, columns_j).
 
-    Positive: minimising the loss pushes the two apart; negative: it pulls them together. Read beside the cosines
-    it tells which negatives carry the gradient, and which pairs go the wrong way.
+    Positive: minimising the loss pushes the pair apart; negative: minimising pulls the pair together. Together with
+    the cosines, the derivatives show which negatives carry the gradient, and which pairs move the wrong way.
 
-    Losses take vectors, not cosines. So each column gets a tiny component (1e-6) along a direction of its own,
-    in which no row lies: what the loss then wants of row i along direction j is its derivative by cosine ij,
+    Losses have vectors as arguments, not cosines. So each column gets a tiny component (1e-6) along a separate
+    direction, which no row uses. The loss's derivative of row i along direction j is then its derivative by cosine ij,
     and the cosines themselves change by less than rounding. Exact in float64 for any loss that sees `rows` and
     `columns` through their cosines alone.
 
     Args:
         loss: `loss(rows, columns, *others)` -> a scalar, such as `info_nce(...).total` of them.
         rows, columns: `[n, d]`, the views whose cosines are meant.
-        others: further views `[n, d]` that the loss needs; their own gradients are not counted.
+        others: further views `[n, d]` that the loss needs; their gradients are not counted.
 
     Raises:
         ValueError: rows and columns of different shapes.
@@ -59,13 +59,13 @@ def batch_with_cosines(
 
         cos(rows_i, columns_i) = positive,  cos(rows_i, columns_j) = negative for one j, = others for the rest
 
-    Sentences come in pairs (0, 1), (2, 3), ..., each the other's one special negative; all are alike, so the
-    mean of a loss is the loss of each.
+    Sentences come in pairs (0, 1), (2, 3), ..., each with one special negative; all are alike, so the mean of a loss
+    is the loss of each.
 
     Args:
         n: sentences, even.
         positive, negative: cosines, at least 2 others - 1.
-        others: the cosine of the other negatives, at least 0 and below 1.
+        others: the cosine of the remaining negatives, at least 0 and below 1.
 
     Raises:
         ValueError: no such vectors exist, or n is odd.

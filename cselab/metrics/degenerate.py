@@ -12,15 +12,15 @@ SAME_DIRECTION = 1e-5  # unit vectors closer than this differ by float32 roundin
 
 
 class DegenerateEmbeddings(ValueError):
-    """These embeddings cannot be scored; the message says why."""
+    """These embeddings cannot be scored; the message has the reason."""
 
 
 def require_rows(x: Vectors, least: int) -> None:
-    """Refuse what is not rows of vectors, or too few of them.
+    """Refuse arguments that are not rows of vectors, or too few rows.
 
     Raises:
         ValueError: not an array of two dimensions.
-        DegenerateEmbeddings: fewer rows than asked.
+        DegenerateEmbeddings: fewer rows than required.
     """
     if x.ndim != 2:
         raise ValueError(f"rows of vectors [n, d] are expected, not an array of shape {tuple(x.shape)}")
@@ -45,7 +45,7 @@ def require_sound(vectors: Float[np.ndarray, "n d"]) -> None:
 
 
 def on_cpu(rows: Vectors) -> Tensor:
-    """The rows as a tensor; those of a file mapped into memory are copied, for torch wants what may be written to."""
+    """The rows as a tensor; rows of a memory-mapped file are copied, because torch requires writable memory."""
     if isinstance(rows, np.ndarray) and not rows.flags.writeable:
         rows = rows.copy()
     return torch.as_tensor(rows).detach().cpu()

@@ -1,8 +1,7 @@
 """The geometry of embeddings: how they fill the sphere, and how many directions they use.
 
-Every function takes rows of vectors [n, d], arrays or tensors, and works through them in blocks, so that a
-million rows fit into bounded memory. What is measured on the unit sphere is normalised here; the vectors
-need not be.
+Every function takes rows of vectors [n, d], arrays or tensors, and processes them in blocks, so that a
+million rows fit into bounded memory. Measures on the unit sphere normalise the vectors themselves.
 """
 
 import math
@@ -31,17 +30,17 @@ class Estimate(NamedTuple):
 
 
 def alignment(x: Vectors, y: Vectors) -> float:
-    """Mean distance of the two sides of positive pairs on the unit sphere; 0 is best, at most 4.
+    """Mean squared distance of positive pairs on the unit sphere; 0 is best, at most 4.
 
         mean_i || x_i/|x_i| - y_i/|y_i| ||^2           Wang & Isola 2020, section 4.1, with alpha 2
 
-    Row i of `x` and row i of `y` are a positive pair. SimCSE takes the STS-B pairs with gold > 4.
+    Row i of `x` and row i of `y` are a positive pair. SimCSE uses the STS-B pairs with gold > 4.
 
     Raises:
         ValueError: different shapes.
         DegenerateEmbeddings: a vector that is not finite, or zero.
 
-    See also: `uniformity`, which alone is best for an encoder that ignores meaning; the two go together.
+    See also: `uniformity`. By itself each is best for a useless encoder, so report them together.
 
     >>> alignment(np.array([[1.0, 0.0]]), np.array([[0.0, 5.0]]))
     2.0
@@ -121,9 +120,9 @@ def feature_correlation(x: Vectors) -> float:
     """Mean absolute correlation of two different dimensions over the rows: 0 decorrelated, 1 all alike.
 
     The mean of |C_cd| over c != d, where C is the correlation matrix of the columns (vectors as they are, not
-    normalised). Dimensions that never change have no correlation and are left out. It is what whitening
-    (WhitenedCSE) and the dimension-wise loss (ImSimCSE Eq. 5) drive down. With n rows independent
-    dimensions still show about sqrt(2 / (pi n)).
+    normalised). Dimensions that never change have no correlation and are left out. Whitening (WhitenedCSE) and the
+    dimension-wise loss (ImSimCSE Eq. 5) drive down. With n rows independent dimensions still show about sqrt(2 / (pi
+    n)).
 
     Raises:
         DegenerateEmbeddings: fewer than two rows or two changing dimensions, a value that is not finite.

@@ -1,6 +1,6 @@
 """Linear classifiers on frozen features, many folds and penalties at a time.
 
-Cross-validation inside cross-validation asks for hundreds of small logistic regressions (410 for ten folds
+Nested cross-validation needs hundreds of small logistic regressions (410 for ten folds
 and four penalties). They share the features, the start and the order of the rows, so they are trained as one
 batch: stacked weights [folds, penalties x classes, features], one batched product a step.
 """
@@ -17,7 +17,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 ProgressCallback = Callable[[int], object]
-"""Told how many more classifiers are finished."""
+"""Called with the number of newly finished classifiers."""
 
 
 def unwatched(finished: int) -> None:
@@ -36,7 +36,7 @@ class Fold(NamedTuple):
 
 
 class Probes(NamedTuple):
-    """What the classifiers of f folds and p penalties did.
+    """The results of the classifiers of f folds and p penalties.
 
     Attributes:
         dev_accuracy: share of right answers on the dev rows, between 0 and 1.
@@ -58,8 +58,8 @@ class MinibatchProbes:
     not reset them.
 
     Attributes:
-        optimiser, learning_rate: "Adam" or "RMSprop" with torch's other defaults.
-        batch_size: rows in a step; the last step of a pass has what is left.
+        optimiser, learning_rate: "Adam" or "RMSprop" with torch's defaults.
+        batch_size: rows in a step; the last step of a pass has the remaining rows.
         tenacity, epoch_size, max_epochs: see above; no round starts after more than `max_epochs` passes.
         held_out: the share of the training rows to stop by where a fold brings no dev rows.
         seed: of start and order.
@@ -155,7 +155,7 @@ class MinibatchProbes:
     def _minibatches(self, courses: "list[_Course]") -> "list[tuple[Int[Tensor, 'f b'], Float[Tensor, 'f b']]]":
         """One pass: the rows of each step and the weight of each row in the mean over its minibatch.
 
-        Folds that are a row shorter than others are padded in the last step, with weight 0.
+        Folds that are a row shorter are padded in the last step, with weight 0.
         """
         longest = max(len(course.train) for course in courses)
         rows, share = torch.zeros(len(courses), longest, dtype=torch.long), torch.zeros(len(courses), longest)

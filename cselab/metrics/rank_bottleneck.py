@@ -13,8 +13,8 @@ def barlow_twins_floor(dimensions: int, rank: int, weight: float) -> float:
     D = 768 and w = 0.012 the loss stays above 89.6: the bottleneck. From rank D on it can be 0.
 
     Because |tr C| <= sqrt(r) |C|_F, a mean t of the diagonal costs at least D [(1 - t)^2 + k t^2], which is least
-    at t = 1 / (1 + k); a tight frame of D unit vectors in r dimensions, scaled by t, attains it. A correlation
-    matrix comes close rather than there: the frame itself, at t = 1, costs D k.
+    at t = 1 / (1 + k); a tight frame of D unit vectors in r dimensions, scaled by t, attains it. A correlation matrix
+    only comes close: the frame itself, at t = 1, costs D k.
 
     Args:
         dimensions: D, 1 or more.
@@ -24,7 +24,7 @@ def barlow_twins_floor(dimensions: int, rank: int, weight: float) -> float:
     Raises:
         ValueError: a number out of its range.
 
-    See also: `dimension_contrastive_floor`, which knows no rank.
+    See also: `dimension_contrastive_floor`, which does not depend on the rank.
 
     >>> round(barlow_twins_floor(768, 64, 0.012), 1), barlow_twins_floor(768, 768, 0.012)
     (89.6, 0.0)
@@ -43,8 +43,8 @@ def dimension_contrastive_floor(dimensions: int, temperature: float) -> float:
         log(1 + (D - 1) exp(-D / ((D - 1) t)))
 
     By convexity all differences C_cd - C_cc are best equal, and their mean is at least -D / (D - 1): a simplex.
-    Where there are too few rows for one, directions that are nearly orthogonal do nearly as well, because each
-    dimension need only be more similar to itself than to the others.
+    With too few rows, nearly orthogonal directions are nearly as good, because each dimension only needs to be more
+    similar to itself than to the rest.
 
     Raises:
         ValueError: fewer than two dimensions, or a temperature that is not positive.

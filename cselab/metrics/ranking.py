@@ -1,6 +1,6 @@
-"""Which of many systems can be told apart: p-values that count all pairs, and intervals of ranks.
+"""Which of many systems differ significantly: p-values that count all pairs, and intervals of ranks.
 
-Arrays in: a number for each system and unit (a task, a seed, a fold), or what each predicted for the same rows.
+Arrays in: a number for each system and unit (a task, a seed, a fold), or the predictions of each for the same rows.
 
 See also: `cselab.metrics.significance` for two systems.
 """
@@ -15,7 +15,7 @@ from cselab.metrics.significance import BLOCK, LEAST_ROWS, Strata, defined, requ
 LEVEL = 0.05
 
 FEW = 10
-"""Units below which a bootstrap is too coarse, and Student's t with Holm takes its place."""
+"""Units below which a bootstrap is too coarse, and Student's t with Holm replaces it."""
 
 LARGEST = 1e100
 """Of larger scores the squares overflow."""
@@ -30,7 +30,7 @@ class Ranking:
 
     Attributes:
         scores: of each system.
-        p_values: of each pair, two-sided, for all pairs together; below `LEVEL` a pair is told apart.
+        p_values: of each pair, two-sided, for all pairs together; below `LEVEL` a pair differs significantly.
         test: how they were found.
     """
 
@@ -40,14 +40,14 @@ class Ranking:
 
     @property
     def better(self) -> Bool[np.ndarray, "m m"]:
-        """Entry ij: system i is told apart from j, and higher."""
+        """Entry ij: system i is significantly better than j."""
         return (self.p_values < LEVEL) & (self.scores[:, None] > self.scores[None])
 
     @property
     def intervals(self) -> list[tuple[int, int]]:
         """The ranks that each system may have, 1 the best.
 
-            from 1 + how many are told to be better   to m - how many are told to be worse
+            from 1 + the number of better systems to m - the number of worse systems
 
         All of them hold the true ranks together with probability 0.95; of systems that are truly equal that is
         every rank that they share (Mohamad, Goeman and van Zwet 2019).
@@ -57,7 +57,9 @@ class Ranking:
 
     @property
     def groups(self) -> list[list[int]]:
-        """The largest runs of systems, best first, of which no two are told apart; a system may be in several."""
+        """The largest runs of systems, best first, without a significant difference inside; a system may be in
+        several.
+        """
         order = np.argsort(-self.scores, kind="stable")
         apart, groups, last = (self.p_values < LEVEL)[np.ix_(order, order)], [], 0
         for first in range(len(order)):
@@ -71,7 +73,9 @@ class Ranking:
 
     @property
     def tied_neighbours(self) -> tuple[int, int]:
-        """How many systems cannot be told from the next one of the list, and how many have a next one."""
+        """The number of systems that do not differ significantly from the next one, and the number of systems with a
+        next one.
+        """
         order = np.argsort(-self.scores, kind="stable")
         tied = int((self.p_values[order[:-1], order[1:]] >= LEVEL).sum())
         return tied, len(order) - 1
@@ -121,10 +125,10 @@ def rank_predictions(
     resamples: int = 1000,
     seed: int = 0,
 ) -> Ranking:
-    """Systems by the correlation or accuracy of what they predicted for the same rows.
+    """Systems by the correlation or accuracy of their predictions for the same rows.
 
-    All are scored on the same resampled rows. A difference is divided by its standard deviation over the resamples, and
-    held against the largest that chance gives to any pair, step by step (Romano and Wolf 2005).
+    All are scored on the same resampled rows. A difference is divided by its standard deviation over the resamples,
+    and compared with the largest difference by chance over all pairs, step by step (Romano and Wolf 2005).
 
     Raises:
         ValueError: an unknown metric, fewer than two systems, fewer than `LEAST_ROWS` rows, a number that is not
@@ -147,7 +151,7 @@ def rank_predictions(
 
 
 def holm(p_values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
-    """P-values of k tests, counted as k: the smallest times k, the next times k - 1 ..., none below the one before.
+    """P-values of k tests after Holm: the smallest times k, the next times k - 1 ..., each at least the one before.
 
     Holm 1979: the chance that any true hypothesis falls below 0.05 is at most 0.05, however the tests hang together.
 
@@ -174,7 +178,7 @@ def step_down(statistics: Float[np.ndarray, " k"], null: Float[np.ndarray, "b k"
     so that tests which hang together cost little.
 
     Args:
-        statistics: large where something is there.
+        statistics: large values speak against the null hypothesis.
         null: the same statistics in b draws from chance.
     """
     order = np.argsort(-statistics, kind="stable")

@@ -1,6 +1,6 @@
 """Scores of predictions, their intervals, and whether a difference is real.
 
-Arrays in: what one or two encoders predicted for rows, and what is true of the rows. Bootstrap over rows and
+Arrays in: predictions of one or two encoders for rows, and the true values. Bootstrap over rows and
 McNemar's test for one seed; the paired t-test over seeds for a method.
 
 See also: `cselab.evaluators.compare`, which compares whole evaluations with these.
@@ -16,7 +16,7 @@ METRICS = ("spearman", "pearson", "accuracy")
 RESAMPLES = 1000
 BLOCK = 250_000  # numbers drawn at a time
 LEAST_ROWS = 10
-"""Rows below which there is no bootstrap: so few take too few different values for an interval."""
+"""Rows below which no bootstrap runs: its values would be too few for an interval."""
 
 Values = Shaped[np.ndarray, " n"]
 Side = Shaped[np.ndarray, " _n"]  # its length is checked with words
@@ -25,14 +25,14 @@ Strata = Sequence[tuple[np.ndarray, float]]
 
 
 class UndefinedCorrelation(ValueError):
-    """One side is constant, so that there is no correlation."""
+    """One side is constant, so the correlation is undefined."""
 
 
 def require_finite(what: str, values: Shaped[np.ndarray, "..."]) -> None:
     """Refuse numbers that are missing or infinite.
 
     Raises:
-        ValueError: NaN or Inf among the values; says how many, and where the first is.
+        ValueError: NaN or Inf among the values; the message has their number and the first place.
     """
     values = np.asarray(values)
     if np.issubdtype(values.dtype, np.inexact) and not np.isfinite(values).all():
@@ -46,10 +46,10 @@ class Comparison:
     """Two encoders or methods, compared row by row or seed by seed.
 
     Attributes:
-        name: what was compared.
+        name: the compared task.
         difference: second minus first, in points (x100) when it comes from scores.
         interval: 95 % interval of the difference.
-        p_value: two-sided: how often chance alone would give a difference as large.
+        p_value: two-sided: the probability of a difference at least as large by chance.
         test: "paired bootstrap", "McNemar's exact test" or "paired t-test".
         samples: rows (pairs of sentences, classified rows) or seeds.
     """
@@ -131,12 +131,11 @@ def paired_bootstrap(
     seed: int = 0,
     name: str = "",
 ) -> Comparison:
-    """Two predictions of the same rows: both are scored on the same resampled rows.
+    """Two predictions of the same rows, each scored on the same resampled rows.
 
-    What is resampled are pairs of sentences, or the rows that classifiers were tested on; that other
-    training rows would make another classifier is not in the interval. The p-value is twice the share of
-    resamples in which the difference changes its sign (at least 2 / (resamples + 1)). Resamples in which a side is
-    constant have no correlation, and do not count.
+    The resampled units are pairs of sentences, or test rows of classifiers. The interval does not include the
+    variation of the training rows. The p-value is twice the share of resamples in which the difference changes its
+    sign (at least 2 / (resamples + 1)). Resamples in which a side is constant have no correlation, and do not count.
 
     Args:
         metric: "spearman" or "pearson" for pairs, "accuracy" for classes.
@@ -166,7 +165,7 @@ def paired_bootstrap(
 def mcnemar(
     first: Int[np.ndarray, " _n"], second: Int[np.ndarray, " _n"], gold: Int[np.ndarray, " _n"], name: str = ""
 ) -> Comparison:
-    """Two classifiers on the same rows: McNemar's test, exact, by the rows of which one alone is right.
+    """Two classifiers on the same rows: McNemar's test, exact, by the rows with exactly one correct classifier.
 
     Of the b + c rows that only the first (b) or only the second (c) has right, c is binomial with share 1/2 when
     nothing but chance parts them. The interval is Clopper and Pearson's of that share, brought to the
@@ -227,8 +226,8 @@ def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "
 def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES, seed: int = 0) -> tuple[float, float]:
     """95 % percentile interval of the mean accuracy of m runs on the same n rows, between 0 and 1.
 
-    Runs and rows are both resampled: the interval holds the chance of the seeds beside that of the rows. One run
-    leaves the rows alone.
+    Runs and rows are resampled, so the interval covers the chance of the seeds and of the rows. With one run, only
+    rows are resampled.
 
     See also: `bootstrap_interval`, for one run.
 
@@ -268,7 +267,7 @@ def defined(draws: Float[np.ndarray, "k b"]) -> Float[np.ndarray, "k _b"]:
     """The resamples in which every prediction has a score.
 
     Raises:
-        UndefinedCorrelation: there is none.
+        UndefinedCorrelation: the correlation is undefined.
     """
     whole = draws[:, np.isfinite(draws).all(axis=0)]
     if not whole.shape[1]:

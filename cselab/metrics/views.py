@@ -1,4 +1,4 @@
-"""How far several views of the same sentences lie apart: what a positive pair has to learn from."""
+"""The distance between views of the same sentences: the learning signal of a positive pair."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -9,7 +9,7 @@ from cselab.metrics.geometry import Vectors, alignment
 
 
 def perturbation_size(x: Vectors, changed: Vectors) -> float:
-    """Mean length of what a transformation adds to each row, as a share of the row's own length.
+    """Mean length of a transformation's change to each row, as a share of the row's length.
 
         mean_i |epsilon_i| / |x_i|,   epsilon = changed - x               WhitenedCSE Eq. 11
 
@@ -41,8 +41,8 @@ def diversity(views: Sequence[Vectors]) -> float:
 
         mean over pairs of views p < q and sentences i of || v_pi/|v_pi| - v_qi/|v_qi| ||^2
 
-    What WhitenedCSE's figure 1 (d) shows: positives after shuffled group whitening spread more than those of
-    dropout alone. It is the mean `alignment` between the views; a loss that aligns them drives it down.
+    As in WhitenedCSE's figure 1 (d): positives after shuffled group whitening spread more than those of dropout only.
+    The mean `alignment` between the views; a loss that aligns the views lowers it.
 
     Raises:
         ValueError: fewer than two views, or views of different shapes.

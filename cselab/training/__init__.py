@@ -1,9 +1,9 @@
 """Training any method on any encoder: killed at any moment and started again, a run ends with the same weights.
 
-Read in this order: `loop` (the steps), `run` (the settings of a run, and what it leaves), `state` (what the steps work
-with; resume and finish), `history` (scores, the best weights, early stopping), `guard` (views that are identical are
-refused), `processes` (several at once), `deferred_metrics` (a GPU that runs behind), `resumable` and
-`run_folder` (files). The loop takes its batches' vectors from `cselab.encoders.encoding`, its losses from a
+Read in this order: `loop` (the steps), `run` (the settings and results of a run), `state` (the objects of the steps;
+resume and finish), `history` (scores, the best weights, early stopping), `guard` (views that are identical are
+refused), `processes` (several at once), `deferred_metrics` (a GPU that runs behind), `resumable` and `run_folder`
+(files). The loop gets its batches' vectors from `cselab.encoders.encoding`, its losses from a
 `cselab.methods.Method`, and its scores from an evaluator of `cselab.evaluators.dev`.
 """
 

@@ -33,7 +33,7 @@ class DeferredMetrics:
     def read(self) -> tuple[list[dict[str, Any]], str]:
         """The rows of the steps since the last time, by one copy from the device, for which Python waits.
 
-        Where a step diverged, only the rows before it, and which step that was and by what; otherwise no words.
+        If a step diverged, only the rows before that step, and a message with the step and the reason.
         """
         waiting, self.waiting = self.waiting, []
         numbers = [number for _, several, _ in waiting for number in several.values()]

@@ -18,12 +18,12 @@ PROBED = 4  # rows of the batch by which an encoder shows its dropout
 
 
 def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequence[Any], max_length: int) -> None:
-    """Raise where the method contrasts a sentence with itself, and this encoder makes no difference between the two.
+    """Raise if the method contrasts a sentence with itself, and this encoder gives equal views.
 
-    Some rows are encoded twice in training mode. Only where both are the same is the method asked for the views of the
-    whole batch, on copies. It needs dropout if it asks for the same input twice, with dropout, and gets a positive that
-    is the anchor; one whose views differ by their texts, their tokens, a whitening or a second encoder does not.
-    Weights, states and random numbers are left as they were.
+    Some rows are encoded twice in training mode. Only if these are equal, the method computes the views of the whole
+    batch, on copies. A method needs dropout if it encodes the same input twice, with dropout, and gets a positive that
+    equals the anchor. A method whose views differ by texts, tokens, whitening or a second encoder does not. Weights,
+    states and random numbers are left as they were.
 
     Raises:
         ValueError: identical views; names the fields of the config that hold the dropout, and how it is set.
@@ -66,7 +66,7 @@ def _is_silent(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) 
 
 
 def _same(one: Float[Tensor, "n d"], other: Float[Tensor, "m d"]) -> bool:
-    """Equal but for what the order of sums, or half precision, may change."""
+    """Equal up to the order of sums and half precision."""
     if one.shape != other.shape:
         return False
     tolerance = max(1e-5, 4 * torch.finfo(one.dtype).eps)
@@ -74,7 +74,7 @@ def _same(one: Float[Tensor, "n d"], other: Float[Tensor, "m d"]) -> bool:
 
 
 class _Asked(Encode):
-    """An `encode` that remembers whether the encoder was asked for the same input twice, with dropout."""
+    """An `encode` that records whether the same input was encoded twice, with dropout."""
 
     def __init__(self, encoder: SentenceEncoder, max_length: int) -> None:
         super().__init__(encoder, max_length)

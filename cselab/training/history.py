@@ -1,4 +1,4 @@
-"""The history of a run: its rows, their scores, the best weights, and what ends it early."""
+"""The history of a run: its rows, their scores, the best weights, and early stopping."""
 
 import math
 import warnings
@@ -32,7 +32,7 @@ class History:
     best_state: dict[str, Tensor] = field(default_factory=dict)
 
     def add(self, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> None:
-        """Add rows; evaluate the encoder at the last one where asked, keep it if it is the best, call back."""
+        """Add rows; evaluate the encoder at the last one if required, keep the best encoder, call back."""
         run = self.run
         for row in rows:
             run.history.append(row)
@@ -69,7 +69,9 @@ class History:
                 save_checkpoint(self.folder.best, self.best_state, {"row": run.best, "identity": self.identity})
 
     def _scores(self, evaluator: Evaluator, step: int) -> dict[str, Any]:
-        """The evaluator's numbers; of a collapsed encoder, which may recover, the reason why there are none."""
+        """The evaluator's numbers, or the reason for missing numbers if the encoder collapsed, because it may
+        recover.
+        """
         try:
             with eval_mode(self.run.encoder):
                 scores = {name: float(value) for name, value in evaluator(self.run.encoder).items()}
@@ -90,7 +92,7 @@ class History:
 
     @property
     def status(self) -> str:
-        """What the progress of the run shows: the last loss, and the last dev score with its step."""
+        """The text of the run's progress: the last loss, and the last dev score with its step."""
         parts = []
         for name, shown in (("loss", "loss {loss:.4f}"), ("score", "dev {score:.2f} at step {step}")):
             parts += [shown.format(**row) for row in reversed(self.run.history) if name in row][:1]

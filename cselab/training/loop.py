@@ -1,6 +1,6 @@
 """The training loop: any method, any encoder, on accelerate.
 
-What a step does depends on (seed, step) alone: which sentences, which dropout masks. So the same seed on the
+A step depends only on (seed, step): its sentences and its dropout masks. So the same seed on the
 same machine gives the same history, and a run that was killed and started again ends with the same weights.
 """
 
@@ -48,18 +48,18 @@ def train(
 
     Of an encoder with adapters (`SentenceEncoder.add_adapter`) these and the head learn, with any method.
 
-    A plain checkpoint opened without a `pooling` takes that of the method's paper, [CLS], where the method has a head:
-    no paper trains a fresh head on a mean of tokens.
+    A plain checkpoint opened without a `pooling` gets the pooling of the method's paper, [CLS], if the method has a
+    head: no paper trains a fresh head on a mean of tokens.
 
     Args:
-        encoder: what to train.
+        encoder: the encoder to train.
         method: a method or its name ("simcse", "whitenedcse", ...).
         corpus: sentences; for a method with several `columns`, tuples of texts.
         config: lengths and rates; default `TrainConfig()`.
         evaluator: `evaluator(encoder)` -> numbers with a "score", higher is better; None keeps the last weights.
-        callbacks: `callback(run, row)` after each row of the history; `run.encoder` is the current encoder, which a
-            GPU may have taken some steps further unless the row is an evaluated one. A callback that raises
-            `StopTraining` ends the run after this step.
+        callbacks: `callback(run, row)` after each row of the history; `run.encoder` is the current encoder, which may
+            be some steps further on a GPU unless the row is evaluated. A callback that raises `StopTraining` ends the
+            run after this step.
         output: folder of the run.
         show_progress_bar: whether progress is shown.
 
@@ -136,7 +136,7 @@ def _norm_of_each_term(terms: Mapping[str, Tensor], weights: Sequence[nn.Paramet
 
 
 def batch_of_step(corpus: Sequence[Any], config: TrainConfig, step: int) -> list[Any]:
-    """The rows of a step, counted from 1: each epoch is an order of its own, without the incomplete batch."""
+    """The rows of a step, counted from 1: each epoch has a new order, without the incomplete batch."""
     size = config.batch_size
     epoch, place = divmod(step - 1, len(corpus) // size)
     order = epoch_order(len(corpus), config.seed, epoch)
@@ -150,7 +150,7 @@ def seed_from(*numbers: int) -> int:
 
 @lru_cache(maxsize=1)
 def epoch_order(size: int, seed: int, epoch: int) -> Tensor:
-    """In which order an epoch takes the rows of a corpus."""
+    """The order of a corpus's rows in an epoch."""
     return torch.randperm(size, generator=torch.Generator().manual_seed(seed_from(seed, epoch)))
 
 

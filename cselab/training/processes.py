@@ -1,4 +1,4 @@
-"""What the processes of a training run tell each other: objects of the main one, gradients of all.
+"""The messages between the processes of a training run: objects of the main one, gradients of all.
 
 See also: `cselab.encoders.distributed`, processes that share the sentences of an evaluation.
 """
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 SECONDS_TO_ANSWER = float(os.environ.get("CSELAB_TIMEOUT", 1800))
-"""How long processes wait for one another: the main one may evaluate meanwhile."""
+"""How long processes wait for each other: the main one may evaluate meanwhile."""
 
 
 def wait_for_all() -> None:
-    """Wait until all processes are here; on CPUs it is told who is not (on GPUs NCCL's own watchdog tells).
+    """Wait for all processes; on CPUs the error names the missing one (on GPUs NCCL's watchdog does).
 
     Raises:
         TimeoutError: a process does not answer; names it.
@@ -39,7 +39,7 @@ def wait_for_all() -> None:
 
 
 def from_main(processes: "PartialState", compute: Callable[[], Any]) -> Any:
-    """What the main process computes, on every process."""
+    """The main process's result, on every process."""
     from accelerate.utils import broadcast_object_list
 
     computed = [compute() if processes.is_main_process else None]

@@ -29,10 +29,10 @@ def check_complete(module: nn.Module) -> None:
 
 @contextmanager
 def state_dict_errors(file: Path) -> Iterator[None]:
-    """State of a file is loaded inside; what does not fit is an error of one sentence.
+    """State of a file is loaded inside; a mismatch is an error of one sentence.
 
     Raises:
-        CheckpointError: it has not the parts of this run, or in other shapes.
+        CheckpointError: parts of this run are missing, or have different shapes.
     """
     try:
         yield
@@ -50,20 +50,20 @@ def state_dict_errors(file: Path) -> Iterator[None]:
 class ResumableSteps:
     """Steps 1 to `last`, with a checkpoint of the parts now and then: `for step in steps: ...; steps.save_if_due(...)`.
 
-    Training and pretraining are loops over these. What a step does must follow from its number and from the state of
-    the parts alone; then a run that was killed ends as one that was not. `done` is the step at hand, `note` what the
-    progress says after it; `stopped` ends the loop.
+    Training and pretraining are loops over these. A step must depend only on its number and the state of the parts.
+    Then a killed and resumed run ends like an uninterrupted run. `done` is the current step, `note` is the text of the
+    progress; `stopped` ends the loop.
 
     Args:
         name: of the work, for its progress.
-        last: how many steps there are.
-        parts: what has a state: name -> model, optimiser, schedule, method.
+        last: the number of steps.
+        parts: objects with a state: name -> model, optimiser, schedule, method.
         checkpoint: the file; None keeps none.
         every: steps between checkpoints; the last step needs none.
         show: whether progress is shown.
         lines: how many lines of progress a log gets.
         writes: False for a process that only reads the checkpoint.
-        identity: the settings of the work, JSON-able; a checkpoint of another work is refused.
+        identity: the settings of the work, JSON-able; a checkpoint of different work is refused.
     """
 
     name: str
@@ -84,7 +84,7 @@ class ResumableSteps:
 
     @property
     def seconds(self) -> float:
-        """Spent so far, in all processes that worked on it one after another."""
+        """Spent so far, over all consecutive processes of the run."""
         return self._seconds_before + time.monotonic() - self._began
 
     @property
@@ -93,11 +93,11 @@ class ResumableSteps:
         return self.done % self.every == 0
 
     def resume(self) -> dict[str, Any]:
-        """Load the state of the parts from the checkpoint. Returns what else it holds.
+        """Load the state of the parts from the checkpoint. Returns the rest of its content.
 
         Raises:
             CheckpointError: no checkpoint, or a damaged one.
-            RunFolderError: one of another run.
+            RunFolderError: a checkpoint of a different run.
         """
         assert self.checkpoint is not None, "steps without a checkpoint file cannot be resumed"
         tensors, info = load_checkpoint(self.checkpoint)

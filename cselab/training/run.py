@@ -1,4 +1,4 @@
-"""What a training run is told, and what it leaves: settings, history, the best step."""
+"""The settings and the results of a training run: configuration, history, the best step."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
@@ -24,15 +24,15 @@ class TrainingDiverged(ArithmeticError):
 
 
 BOUNDS = {"above": ("above", gt), "least": ("at least", ge), "below": ("below", lt), "most": ("at most", le)}
-"""What the metadata of a setting may say of its size, in words and as a test. NaN passes none."""
+"""The limits that the metadata of a setting may have, in words and as a test. NaN passes none."""
 
 
 @dataclass(frozen=True)
 class TrainConfig:
     """How long, how fast, how often looked at. The defaults are SimCSE's for BERT-base.
 
-    `cselab train` has an option for each, made from what stands here; `metadata` says what a field may be: "least",
-    "most", "above", "below" or "choices", and why: "too_few", "too_many".
+    `cselab train` has an option for each field; `metadata` gives the allowed values: "least",
+    "most", "above", "below" or "choices", with reasons: "too_few", "too_many".
 
     Args:
         steps: optimiser steps; by default computed from `epochs`.
@@ -91,11 +91,11 @@ class TrainConfig:
                     )
 
     def length(self, rows: int) -> int:
-        """How many steps a run over so many rows takes."""
+        """The number of steps of a run over `rows` rows."""
         return self.steps or max(1, round(self.epochs * (rows // self.batch_size)))
 
     def rate(self, step: int, steps: int) -> float:
-        """Share of `lr` after so many of all steps: linear warm-up, then linear decay to zero."""
+        """Share of `lr` after `step` of all steps: linear warm-up, then linear decay to zero."""
         warmup = round(self.warmup * steps)
         return (step + 1) / (warmup + 1) if step < warmup else (steps - step) / max(1, steps - warmup)
 
@@ -104,14 +104,13 @@ class TrainConfig:
 class Run:
     """A training run: the encoder as it is now, and everything that was seen on the way.
 
-    `history` has a row (dict) a step: "step", "loss", each named term of the loss, and on evaluated steps what
-    the evaluator returned ("score", "alignment", "uniformity", "effective_rank" ...). Row 0 is the encoder before
+    `history` has a row (dict) a step: "step", "loss", each named term of the loss, and on evaluated steps the
+    evaluator's values ("score", "alignment", "uniformity", "effective_rank" ...). Row 0 is the encoder before
     training. Where a loss has several terms, evaluated steps have the gradient norm of each ("gradient_norm/..."),
     before clipping. Where the vectors could not be scored (all alike, NaN) the row has the reason as "degenerate" and
     no score: training goes on, with a warning the first time. `best` is the evaluated row with the highest score,
-    after step 0; the finished run's encoder has its weights. `stopped` says why the run ended before its last step,
-    if it did. `method` is a copy of the one that was given, with
-    what depends on the encoder filled in.
+    after step 0; the finished run's encoder has its weights. `stopped` has the reason if the run ended before its last
+    step. `method` is a copy of the given method, with the values that depend on the encoder filled in.
     """
 
     encoder: SentenceEncoder
@@ -144,7 +143,7 @@ class Run:
         """Steps and values of one column of the history, where it has a value.
 
         Raises:
-            ValueError: no row has that column; lists those there are.
+            ValueError: no row has that column; the message lists the columns.
         """
         rows = [row for row in self.history if name in row]
         if not rows:

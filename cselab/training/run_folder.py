@@ -2,9 +2,9 @@
 
 run.json                  what runs: settings, versions, and at the end the best step, the seconds, and checksums of all
 history.jsonl             one line a step
-checkpoint.safetensors    where to go on from (gone when the run is finished)
+checkpoint.safetensors    for continuing (gone when the run is finished)
 best.safetensors          the best weights so far (gone when the run is finished)
-method.safetensors        when finished: what the method itself owns (a queue, a second network), if anything
+method.safetensors        when finished: the method's own state (a queue, a second network), if any
 config.json, ...          when finished: the encoder itself, so that the folder is an encoder
 """
 
@@ -23,12 +23,12 @@ from cselab.encoders.checkpoint import CheckpointError
 
 
 class RunFolderError(ValueError):
-    """A run folder that cannot be used: not writable, in use, or of another run; the message says what to do."""
+    """A run folder that cannot be used: not writable, in use, or of a different run; the message has the remedy."""
 
 
 WRITTEN: dict[str, Any] = {"identity": dict, "finished": bool}
 FINISHED: dict[str, Any] = {"steps": int, "seconds": (int, float), "best": (dict, NoneType)}
-"""What run.json says of every run, and of a finished training, and of which type."""
+"""The fields of run.json for every run and for a finished training, with their types."""
 
 
 class RunFolder:
@@ -45,7 +45,7 @@ class RunFolder:
         """Hold the folder for this process.
 
         Raises:
-            RunFolderError: the folder cannot be written, is used by another process, or holds something else.
+            RunFolderError: the folder cannot be written, is used by a second process, or holds different files.
         """
         from filelock import FileLock, Timeout
 
@@ -79,7 +79,7 @@ class RunFolder:
         """The content of run.json, or None when nothing has been started here.
 
         Raises:
-            CheckpointError: it does not say what ran, or a file of the finished run was altered since.
+            CheckpointError: the run is unknown, or a file of the finished run was altered.
         """
         file = self.path / "run.json"
         if not file.exists():
@@ -89,7 +89,7 @@ class RunFolder:
         return content
 
     def finish(self, content: Mapping[str, Any]) -> None:
-        """Write run.json of a finished run, with checksums of all that the run says."""
+        """Write run.json of a finished run, with checksums of all files."""
         names = ("history.jsonl", "method.safetensors", "cselab.json", f"{ADAPTERS}/adapter_model.safetensors")
         files = [self.path / name for name in names if (self.path / name).exists()]
         self.write(add_checksums(self.path / "run.json", content, files))
@@ -99,9 +99,9 @@ class RunFolder:
         write_text(self.path / "run.json", json.dumps(content, indent=2) + "\n")
 
     def claim(self, identity: Mapping[str, Any]) -> dict[str, Any]:
-        """Start a run of this identity, or find the one that was started.
+        """Start a run of this identity, or find the started run.
 
-        A run that stopped before its first checkpoint has nothing to go on from: another may take its place.
+        A run that stopped before its first checkpoint cannot continue, so a new run may replace it.
 
         Raises:
             RunFolderError: the folder holds a run with other settings; names the first that differs.
@@ -136,7 +136,7 @@ class RunFolder:
         return [_parse(file, {"step": int}, line) for line in lines]
 
     def result(self) -> dict[str, Any]:
-        """What run.json says of a finished training.
+        """The content of run.json for a finished training.
 
         Raises:
             CheckpointError: it lacks something.
@@ -144,7 +144,7 @@ class RunFolder:
         return _parse(self.path / "run.json", WRITTEN | FINISHED)
 
     def clear(self) -> None:
-        """Remove what only an unfinished run needs."""
+        """Remove the files that only an unfinished run needs."""
         left = (*self.path.glob(f"*{PART}"), *self.path.glob(".tmp*"))  # a killed safetensors leaves .tmp...
         for file in (self.checkpoint, self.best, *left):
             if file.is_dir():
@@ -154,7 +154,7 @@ class RunFolder:
 
 
 def _parse(file: Path, wanted: Mapping[str, Any], text: str | None = None) -> dict[str, Any]:
-    """The JSON object in a file, or in one of its lines, which has what is wanted."""
+    """The JSON object in a file, or in one of its lines, with the required fields."""
     advice = "restore it, or choose another output"
     try:
         content = json.loads(file.read_text(encoding="utf-8") if text is None else text)
@@ -167,7 +167,7 @@ def _parse(file: Path, wanted: Mapping[str, Any], text: str | None = None) -> di
 
 
 def refuse_another(place: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise RunFolderError where a place holds a run that was told something else; names the first that differs."""
+    """Raise RunFolderError if a place holds a run with different settings; names the first difference."""
     for key, value in json.loads(json.dumps(now)).items():
         if before.get(key) != value:
             raise RunFolderError(

@@ -1,4 +1,4 @@
-"""What a training run works with: optimiser, schedule, metrics, steps; how it is resumed, finished and read back."""
+"""The objects of a training run: optimiser, schedule, metrics, steps; resuming, finishing and reading a run."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -143,7 +143,7 @@ class Training:
 
     @contextmanager
     def earlier_divergence_first(self) -> Iterator[None]:
-        """What raises inside may follow from an earlier step that diverged and was not read: then that is raised."""
+        """An error inside may follow from an earlier diverged step that was not read yet; then that error is raised."""
         try:
             yield
         except Exception:
@@ -166,7 +166,7 @@ class Training:
     # ------------------------------------------------------------------------------------------ finish and read back
 
     def finish(self) -> None:
-        """Take the best weights, and make the folder an encoder with the record of a finished run.
+        """Load the best weights, and turn the folder into an encoder with the record of a finished run.
 
         Raises:
             TrainingDiverged: a weight is not finite; nothing is saved.
@@ -205,7 +205,7 @@ class Training:
         folder.finish(content)
 
     def read_back(self) -> bool:
-        """Take the folder for this run. Returns whether it holds the finished one, which is then read from there."""
+        """Reserve the folder for this run. Returns whether it holds the finished run, which is then read from it."""
         run, folder = self.run, self.folder
         if folder is None or not from_main(self.processes, lambda: folder.claim(self.identity))["finished"]:
             return False
@@ -230,6 +230,8 @@ class Training:
 
 
 def _dev_identity(evaluator: Evaluator | None) -> Any:
-    """What selects the best step: `evaluator.identity` where it has one (`PairsEvaluator`), otherwise its name."""
+    """The identity of the evaluator that selects the best step: `evaluator.identity` if it has one (`PairsEvaluator`),
+    otherwise its name.
+    """
     kind = getattr(evaluator, "__qualname__", type(evaluator).__qualname__)
     return None if evaluator is None else getattr(evaluator, "identity", kind)

@@ -2,7 +2,8 @@
 
 All turn an anisotropic cloud into a more isotropic one without touching the encoder: arrays in, arrays out, in the
 manner of scikit-learn (`fit`, then `transform`). Fit them on the sentences to be compared (the papers' "target") or on
-any other text (their "NLI"), and say which: it is part of the result. `fit(name, vectors)` makes one by its name.
+a different text (their "NLI"), and report which, because it is part of the result. `fit(name, vectors)` makes one by
+its name.
 """
 
 from cselab.transforms.components import ComponentsRemoved

@@ -10,7 +10,7 @@ class ComponentsRemoved:
 
         y = (x - mean) - U U^T (x - mean),    U the k directions of the largest variance
 
-    With k = 0 only the mean is subtracted: "centring", the control beside which every gain in isotropy is seen.
+    With k = 0 only the mean is subtracted: "centring", the baseline for every gain in isotropy.
 
     >>> x = np.array([[3.0, 1.0], [-3.0, 1.0], [0.0, 2.0]])
     >>> np.round(ComponentsRemoved(1).fit(x).transform(x), 6) + 0.0
@@ -25,7 +25,7 @@ class ComponentsRemoved:
         self.k = k
 
     def fit(self, x: Rows) -> "ComponentsRemoved":
-        """Take mean and components from these rows.
+        """Compute mean and components from these rows.
 
         Raises:
             ValueError: fewer than two rows, NaN or infinite entries, fewer dimensions than `k`.
@@ -42,7 +42,7 @@ class ComponentsRemoved:
         """Remove them from rows.
 
         Raises:
-            ValueError: not fitted yet, another width than fitted, NaN or infinite entries.
+            ValueError: not fitted yet, a different width than fitted, NaN or infinite entries.
         """
         check_fitted(self, "mean_")
         centred = checked(x, width=len(self.mean_)) - self.mean_

@@ -9,7 +9,7 @@ from cselab.transforms.whitening import BertWhitening
 Transform = ComponentsRemoved | BertWhitening | BertFlow
 
 NAMES = ("centred", "without K", "whitening", "flow")
-"""What `fit` knows; K is a number."""
+"""The names for `fit`; K is a number."""
 
 
 def fit(name: str, vectors: Rows) -> Transform:

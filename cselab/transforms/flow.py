@@ -14,8 +14,8 @@ class BertFlow:
     """y = f(x) with f an invertible network that makes the embeddings a standard normal (Li et al. 2020).
 
     f is the `Glow` of `cselab.transforms.glow`, fitted by maximum likelihood with Adam: the released sizes and learning
-    rate, one epoch. That module says what else differs from the released code. Unlike whitening it is not linear, and
-    it depends on its seed.
+    rate, one epoch. That module lists further differences from the released code. Unlike whitening, flow is not linear
+    and depends on its seed.
 
     Args:
         levels, depth, hidden: of the flow; the released 3, 3 and 32.
@@ -73,7 +73,7 @@ class BertFlow:
         """f of each row, float32.
 
         Raises:
-            ValueError: not fitted yet, another width than fitted, NaN or infinite entries.
+            ValueError: not fitted yet, a different width than fitted, NaN or infinite entries.
         """
         check_fitted(self, "flow_")
         rows = checked(embeddings, width=self.flow_.width)

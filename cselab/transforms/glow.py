@@ -1,6 +1,6 @@
 """A small Glow for vectors: an invertible map whose density is exact (Kingma and Dhariwal 2018).
 
-BERT-flow (Li et al. 2020) fits it to sentence embeddings, so that what was a cone becomes a standard normal:
+BERT-flow (Li et al. 2020) fits it to sentence embeddings, so that a cone becomes a standard normal:
 
     log p(x) = log N(f(x); 0, I) + log |det df / dx|        f is the flow
 
@@ -8,14 +8,15 @@ A step of the flow is an activation norm, a reversal of the channels and an addi
 make a level; after each level but the last, half of the channels leave the flow for the output.
 
 Glow itself mixes the channels with a learnt invertible 1x1 convolution. BERT-flow's released code has one too, but
-its settings (`"permutation": true` in each `flow/config/*.json`) put a fixed reversal in its place, and that is what
-stands here. The rest differs from that code in this:
+its settings (`"permutation": true` in each `flow/config/*.json`) put a fixed reversal in its place, as in cselab. The
+rest differs from that code in this:
 
-* Norms: it begins them at the first batch, here at all the rows. What it learns is a third of the log scale
-  (`logscale_factor` 3), so that a step of Adam moves the scale three times as far.
+* Norms: it begins them at the first batch, here at all the rows. It learns a third of the log scale (`logscale_factor`
+  3), so that a step of Adam changes the scale three times as much.
 * Couplings: it has norms after the two hidden layers, and a learnt scale on the last layer.
 * Fitting: its Adam has weight decay 0.01 and no bias correction, and gradients are clipped at length 1; here it is
-  plain Adam. A step takes 32 pairs of sentences with BERT's dropout on; here 32 vectors that stay as they are.
+  plain Adam. A step of the code has 32 pairs of sentences with BERT's dropout; a step of cselab has 32 constant
+  vectors.
 
 See also: `cselab.transforms.BertFlow`, which fits it.
 """
@@ -48,7 +49,7 @@ class ActivationNorm(nn.Module):
 
 
 class AdditiveCoupling(nn.Module):
-    """y = (a, b + net(a)) for the two halves a, b of x. The volume stays; net starts at zero."""
+    """y = (a, b + net(a)) for the halves a, b of x. The volume stays; net starts at zero."""
 
     def __init__(self, width: int, hidden: int, generator: torch.Generator) -> None:
         super().__init__()

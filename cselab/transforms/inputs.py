@@ -1,4 +1,4 @@
-"""What the transforms ask of the arrays that users give."""
+"""The requirements of transforms for the users' arrays."""
 
 import numpy as np
 from jaxtyping import Float
@@ -17,7 +17,7 @@ def checked(embeddings: np.ndarray, at_least: int = 0, width: int | None = None)
     """The embeddings as an array [n, d] of finite numbers.
 
     Raises:
-        ValueError: another shape or width, fewer rows than `at_least`, NaN or infinite entries.
+        ValueError: a wrong shape or width, fewer rows than `at_least`, NaN or infinite entries.
     """
     x = np.asarray(embeddings)
     if x.ndim != 2:

@@ -68,7 +68,7 @@ class BertWhitening:
         """Whiten rows with the fitted mean and kernel; the precision is that of the input, at least float32.
 
         Raises:
-            ValueError: not fitted yet, another width than fitted, NaN or infinite entries.
+            ValueError: not fitted yet, a different width than fitted, NaN or infinite entries.
         """
         check_fitted(self, "kernel_")
         x = checked(embeddings, width=len(self.mean_))

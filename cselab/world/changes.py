@@ -1,4 +1,4 @@
-"""What else could have happened: one meaning turned into another that differs in one known way.
+"""Changes of events: one meaning becomes a second one that differs in one known way.
 
 Every change gives a new meaning, or None where the meaning has nothing to change.
 """
@@ -26,7 +26,7 @@ def same(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
 
 
 def negation(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
-    """Denied, or no longer denied; not with a manner, number or habit, whose denial says less than it seems."""
+    """Denied, or no longer denied; not with a manner, number or habit, whose denial is weaker than it seems."""
     counted = any(thing.quantity in world.lexicon.words for _, thing in meaning.roles)
     if meaning.way or counted or meaning.tense == "habit":
         return None
@@ -81,7 +81,7 @@ def opposite(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning |
 
 
 def less(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
-    """One detail left out or said less exactly."""
+    """One detail omitted or less exact."""
     words = world.lexicon.words
     options = [replace(meaning, place=None), replace(meaning, way="")]
     if meaning.time and meaning.tense != "habit":
@@ -105,7 +105,7 @@ def more(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | Non
 
 
 def moved(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
-    """At another time or place."""
+    """At a different time or place."""
     donor = world.compose(world.frames[meaning.frame], rng)
     options = [replace(meaning, tense=donor.tense, time=donor.time)]
     options += [replace(meaning, place=donor.place)] if meaning.place and donor.place else []
@@ -140,7 +140,7 @@ def other(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | No
 
 
 def event(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
-    """Another event of the topic, not its opposite nor broader, the participants the same where they suit it."""
+    """A different event of the topic, neither opposite nor broader, with the same participants if possible."""
     frame = world.frames[meaning.frame]
     near = {frame.name, frame.kind_of, frame.opposite} - {""}
     others = [other for other in world.of_topic[frame.topic] if not near & {other.name, other.kind_of}]
@@ -153,7 +153,7 @@ def topic(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
 
 
 def words(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
-    """An event of another topic, the participants, time and place the same as far as they suit it."""
+    """An event of a different topic, with the same participants, time and place if possible."""
     topic = rng.choice([topic for topic in world.of_topic if topic != world.frames[meaning.frame].topic])
     return world.retell(meaning, rng.choice(world.of_topic[topic]), rng)
 

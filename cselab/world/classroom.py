@@ -32,9 +32,9 @@ the grades that its reason may go with:
     sense       only a word is shared, in another sense
     none        nothing is shared
 
-Some 130 of the 483 pairs are traps on purpose: the same words in other roles, a negation, another number, a
-shared word in another sense, an idiom, hardly a shared word but one meaning. A score depends on how many of
-them there are: compare encoders on these pairs with each other, not with scores on other sets.
+Some 130 of the 483 pairs are traps on purpose: the same words in different roles, a negation, a changed number, a
+shared word in a second sense, an idiom, or one meaning with hardly a shared word. A score depends on the share of
+traps: compare encoders on these pairs with each other, not with scores on different sets.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ ROWS = {"dev": 161, "test": 322}
 class ClassroomPair(NamedTuple):
     """A row of the file: a graded pair, the reason for its grade, and its everyday topic.
 
-    Where the two sentences share no topic, `topic` is that of the first.
+    If the sentences share no topic, `topic` is that of the first.
     """
 
     split: str
@@ -68,11 +68,11 @@ def classroom_sts(split: str = "test") -> Pairs:
     """The classroom's pairs of one split, graded 0 to 5, with the reason for each grade as its subset.
 
     Args:
-        split: "test" (322 pairs), or "dev" (161), for choosing between settings. Both have the same mix of
+        split: "test" (322 pairs), or "dev" (161), for choosing between settings. The splits have the same mix of
             grades and reasons, and share no sentence.
 
     Raises:
-        ValueError: there is no such split.
+        ValueError: an unknown split.
 
     See also: `classroom_pairs` for the rows with their topics; the world's own pairs for any number of them.
 

@@ -13,7 +13,7 @@ TENSES = {"past": 5, "now": 3, "habit": 1, "future": 1}
 
 
 class Composer:
-    """Fills frames with what suits them."""
+    """Fills frames with suitable words."""
 
     def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]) -> None:
         self.lexicon, self.frames = lexicon, frames
@@ -47,7 +47,7 @@ class Composer:
         return replace(meaning.filled(**some), negated=True)
 
     def retell(self, meaning: Meaning, frame: Frame, rng: random.Random) -> Meaning:
-        """The participants, time and place of `meaning` in another frame, as far as they suit it."""
+        """The participants, time and place of `meaning` in a different frame, as far as they fit."""
         new = self.compose(frame, rng)
         roles, cast = dict(new.roles), dict(meaning.roles)
         for name, role in frame.roles.items():

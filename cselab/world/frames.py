@@ -62,12 +62,12 @@ class Frame:
 
     @cached_property
     def describes(self) -> bool:
-        """Does it say what somebody or something is like?"""
+        """Whether the frame describes a quality of a person or thing."""
         return any(role.adjectives for role in self.roles.values())
 
     @cached_property
     def classes(self) -> list[str]:
-        """The classes of all its roles; one that may fill two roles stands twice."""
+        """The classes of all its roles; a class that may fill two roles is listed twice."""
         return [name for role in self.roles.values() for name, _ in role.classes]
 
     @cached_property
@@ -128,7 +128,7 @@ def read_role(text: str) -> tuple[str, Role]:
 
 
 def read_saying(tokens: list[str], roles: dict[str, Role]) -> Saying:
-    """A way to say what happens, from its line in frames.txt."""
+    """A wording of an event, from its line in frames.txt."""
     subject, verb, *rest = tokens
     bare = rest[1:] if rest[:1] in (["the"], ["a"]) else rest
     has_object = bool(bare) and bare[0] in roles and not roles[bare[0]].adjectives and bare[1:2] != ["of"]

@@ -22,7 +22,7 @@ FORMS = {  # and how often each is chosen where it is possible
 }
 QUESTIONS = ("person", "thing", "place", "time", "number", "yes-no")
 STATIVE = {"hear", "know", "see", "dislike", "taste", "feel", "sound"}  # no "is hearing"
-PEOPLE = ("person", "ensemble", "team", "company", "gang", "party", "government", "council")  # who, not what
+PEOPLE = ("person", "ensemble", "team", "company", "gang", "party", "government", "council")  # "who" only
 PLURAL = {"is": "are", "was": "were", "does": "do"}
 
 
@@ -37,7 +37,7 @@ class Phrase:
 
 
 class Grammar:
-    """Says meanings: `forms` lists how a meaning can be said, `say` says it, `ask` asks about it."""
+    """Turns meanings into text: `forms` lists the wordings, `say` returns a sentence, `ask` returns a question."""
 
     def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]) -> None:
         self.lexicon, self.frames = lexicon, frames
@@ -77,7 +77,7 @@ class Grammar:
     ) -> str:
         """One sentence for the meaning, in any of its forms or in the given one.
 
-        In a text an `opener` ("then") may come first, and nouns take "the" when `known`, "a" when not.
+        In a text an `opener` ("then") may come first, and nouns have "the" if `known`, otherwise "a".
         """
         forms = [form] if form else self.forms(meaning)
         if opener:
@@ -86,7 +86,7 @@ class Grammar:
         return Clause(self, meaning, saying, rng, known).sentence(shape, opener)
 
     def ask(self, meaning: Meaning, kind: str, rng: random.Random) -> str | None:
-        """A question of one of `QUESTIONS` that the meaning answers, or None if there is none."""
+        """A question of one of `QUESTIONS` that the meaning answers, or None."""
         sayings = [saying for saying in self.frames[meaning.frame].sayings if self.verbs(saying, meaning)]
         return None if meaning.negated else Clause(self, meaning, rng.choice(sayings), rng).question(kind)
 
@@ -124,7 +124,9 @@ class Grammar:
     def verb(
         self, base: str, tense: str, plural: bool, passive: bool = False, split: bool = False, going: bool = False
     ) -> tuple[str, str, str]:
-        """Finite auxiliary, the others, verb: ("will", "be", "peeled"); ("", "", "peeled") if nothing splits it."""
+        """Finite auxiliary, further auxiliaries, verb: ("will", "be", "peeled"); ("", "", "peeled") if nothing splits
+        it.
+        """
         first, *particles = base.split("_")
         past, participle, ing = self.lexicon.verb(first)
         be = {"past": ("was", ""), "now": ("is", "being"), "habit": ("is", ""), "future": ("will", "be")}[tense]
@@ -144,7 +146,7 @@ class Grammar:
 
 
 class Clause:
-    """One saying of one meaning on its way to a sentence; every part is said once."""
+    """The construction of one sentence for one meaning; every part occurs once."""
 
     def __init__(
         self,
@@ -233,7 +235,7 @@ class Clause:
         return sentence_case(joined(wh, *words), "?")
 
     def _object(self) -> tuple[str, str, tuple[str, ...]]:
-        """The article and the role of what follows the verb, and the rest."""
+        """The article and the role after the verb, and the rest."""
         article, *others = self.saying.rest if self.saying.rest[:1] in (("the",), ("a",)) else ("", *self.saying.rest)
         return article, others[0] if others else "", tuple(others[1:])
 
@@ -248,7 +250,7 @@ class Clause:
         return self.grammar.phrase(thing, self.rng, article, role)
 
     def _rest(self, tokens: tuple[str, ...], subject: Phrase) -> str:
-        """What follows the verb, with the roles filled in."""
+        """The words after the verb, with the roles filled in."""
         words, article = [], ""
         for token, following in zip_longest(tokens, tokens[1:], fillvalue=""):
             if token == "at" and following in self.things:
@@ -280,5 +282,5 @@ def any_of(words: Any, rng: random.Random) -> Any:
 
 
 def joined(*words: str) -> str:
-    """The words that are there, with single spaces."""
+    """The non-empty words, with single spaces."""
     return " ".join(word for word in words if word)

@@ -1,4 +1,4 @@
-"""The words of the world, read from the files in data/: what they mean and how they are said."""
+"""The words of the world, read from the files in data/: meanings and forms."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Noun:
 
     @cached_property
     def ancestors(self) -> list[str]:
-        """Its own name, then what it is a kind of, nearest first."""
+        """Its name, then its broader nouns, nearest first."""
         return [self.name, *(self.parent.ancestors if self.parent else [])]
 
     def is_a(self, name: str) -> bool:
@@ -59,7 +59,7 @@ class Noun:
 
     @cached_property
     def hypernym(self) -> Noun | None:
-        """The nearest broader noun that can be said."""
+        """The nearest broader noun with a word."""
         return self.parent if not self.parent or self.parent.said else self.parent.hypernym
 
     @cached_property
@@ -70,7 +70,7 @@ class Noun:
 
 @dataclass(frozen=True)
 class Word:
-    """An adjective, adverb, time, quantity or opener: words of one meaning, and how it stands to others."""
+    """An adjective, adverb, time, quantity or opener: words of one meaning, and its relations."""
 
     name: str
     words: tuple[str, ...]
@@ -81,7 +81,7 @@ class Word:
 
 
 class Lexicon:
-    """All words by name: `nouns`, `words` (all others; their names are "family.word"), `families` of words."""
+    """All words by name: `nouns`, `words` (the rest; their names are "family.word"), `families` of words."""
 
     def __init__(self) -> None:
         self.nouns: dict[str, Noun] = {}
@@ -97,7 +97,7 @@ class Lexicon:
 
     @property
     def names(self) -> list[Noun]:
-        """Everybody and everything with a name: its parent is the kind, further words are what else it is called."""
+        """All named people and things: the parent is the kind, and further words are further names."""
         return [noun for noun in self.nouns.values() if noun.kind == "name"]
 
     def pick(self, name: str, rng: random.Random) -> Noun:
@@ -159,7 +159,7 @@ class Lexicon:
                 self._add(Noun(names[0], [(name, name) for name in names], parent, "name", on=parent.on))
 
     def _read_words(self, file: str) -> Any:
-        """ "family: word, synonym | opposite; word < wider word"; "+" and "-" mark what is pleasant or not."""
+        """ "family: word, synonym | opposite; word < wider word"; "+" and "-" mark pleasant and unpleasant words."""
         for line in lines(file):
             family, _, tail = line.partition(":")
             for scale in split(tail, ";"):

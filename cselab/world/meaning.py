@@ -1,4 +1,4 @@
-"""What a sentence says, apart from how it says it."""
+"""The meaning of a sentence, without its wording."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ SPLITS = {"train": 80, "dev": 90, "test": 100}  # up to which percentile of the 
 
 @dataclass(frozen=True)
 class Thing:
-    """What fills a role: a noun, perhaps with a quality, and how many ("" is one, "some" is more than one).
+    """The filler of a role: a noun, an optional quality, and a quantity ("" is one, "some" is more than one).
 
-    A role that asks for an adjective ("the soup was ...") is filled by a quality without a noun.
+    A role for an adjective ("the soup was ...") has a quality without a noun.
     """
 
     noun: str = ""
@@ -22,7 +22,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Meaning:
-    """A situation: its frame, who and what fills the roles, when, where, how, and whether it is denied.
+    """A situation: its frame, the fillers of its roles, when, where, how, and whether it is denied.
 
     All by name, as in the lexicon and the frames.
     """
@@ -39,12 +39,12 @@ class Meaning:
         return dict(self.roles)[role]
 
     def filled(self, **roles: Thing) -> Meaning:
-        """The same with other things in some roles."""
+        """The same meaning with different fillers in some roles."""
         return replace(self, roles=tuple((name, roles.get(name, thing)) for name, thing in self.roles))
 
     @property
     def story(self) -> str:
-        """Frame and participants, in no order: what stays when details, denial or the roles' order change."""
+        """Frame and participants, in no order: independent of details, denial and the order of roles."""
         return "/".join([self.frame, *sorted(thing.noun or thing.quality for _, thing in self.roles)])
 
     @property
@@ -56,7 +56,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text and what it means."""
+    """A text and its meaning."""
 
     text: str
     meaning: Meaning
@@ -66,6 +66,6 @@ class Sentence:
 
 
 def overlap(pair: tuple[Sentence, Sentence]) -> float:
-    """Jaccard similarity of the two sets of words."""
+    """Jaccard similarity of the sets of words."""
     one, two = (set(sentence.text.lower().strip(".?").split()) for sentence in pair)
     return len(one & two) / len(one | two)

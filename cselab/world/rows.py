@@ -1,4 +1,4 @@
-"""Rows of a corpus with several columns: a sentence, and what a method wants beside it, from one meaning."""
+"""Rows of a corpus with several columns: a sentence and a method's further columns, from one meaning."""
 
 import random
 from collections.abc import Sequence
@@ -14,8 +14,9 @@ CHANGES = {
     "entailment": ("less", "hypernym"),
     "contradiction": ("negation", "opposite"),
 }
-"""Columns that are sentences of a changed meaning, and by which changes. A negation keeps the words as far as it can,
-the others take other words."""
+"""Columns that are sentences of a changed meaning, and by which changes. A negation keeps the words as far as
+possible; the remaining columns use different words.
+"""
 
 LABELS = ("topic", "sentiment")
 """Columns that are a label, as text."""
@@ -43,7 +44,7 @@ def rows(world: Speaker, columns: Sequence[str], n: int, rng: random.Random, spl
 
 
 def _text(world: Speaker, column: str, sentence: Sentence, rng: random.Random) -> str:
-    """What stands in a column beside the sentence; nothing where its meaning has no such thing."""
+    """The content of a further column; empty if the meaning has no such value."""
     meaning = sentence.meaning
     if column == "sentence":
         return sentence.text
@@ -54,7 +55,7 @@ def _text(world: Speaker, column: str, sentence: Sentence, rng: random.Random) -
     if column in ("entity", "other_entity"):
         nouns = [world.lexicon.nouns[thing.noun] for _, thing in meaning.roles if thing.noun]
         named = [noun for noun in nouns if noun.kind == "name"]
-        one = random.Random(sentence.text).choice(named) if named else None  # in both columns the same
+        one = random.Random(sentence.text).choice(named) if named else None  # the same in each column
         if one is None or column == "entity":
             return one.name if one else ""
         others = [noun.name for noun in world.lexicon.names if noun.parent is one.parent]

@@ -1,4 +1,4 @@
-"""How alike two meanings are, on the 0 to 5 scale of the STS tasks, by what they share and not by their words.
+"""The similarity of two meanings on the 0 to 5 scale of the STS tasks, by their content and not by their words.
 
     5  the same meaning
     4  one difference of little weight: a time, place, manner or quality; a broader word ("dog", "animal")
@@ -43,7 +43,7 @@ class Rubric:
         return a.name in (b.name, b.kind_of, b.opposite) or b.name in (a.kind_of, a.opposite)
 
     def cost(self, a: Meaning, b: Meaning) -> int:
-        """What the differences between two comparable meanings cost."""
+        """The cost of the differences between two comparable meanings."""
         opposed, denied = self.frames[a.frame].opposite == b.frame, a.negated != b.negated
         if opposed and denied:
             event = MUCH  # "did not pass" is weaker than "failed"

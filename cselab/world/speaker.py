@@ -1,4 +1,4 @@
-"""Meanings drawn and told: sentences, texts, and what is true of what they say."""
+"""Random meanings as sentences and texts, with their labels."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LENGTH = 5  # sentences of a document
 
 
 class Speaker:
-    """Lexicon, frames and grammar at work: the part of a `World` that says one thing at a time."""
+    """The part of a `World` that writes single sentences with lexicon, frames and grammar."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
@@ -90,16 +90,16 @@ class Speaker:
         return changed if changed and changed.split == meaning.split else None
 
     def feeling(self, meaning: Meaning) -> int:
-        """Is what is said pleasant (1), unpleasant (-1) or neither (0)?"""
+        """Whether the content is pleasant (1), unpleasant (-1) or neither (0)."""
         said = [self.lexicon.words[thing.quality].feeling for _, thing in meaning.roles if not thing.noun]
         return (sum(said) or self.frames[meaning.frame].feeling) * (-1 if meaning.negated else 1)
 
     def scene_vector(self, meaning: Meaning) -> np.ndarray:
-        """What a picture of the situation would show, as a unit vector of 64 numbers: the same for every wording.
+        """The content of a picture of the situation, as a unit vector of 64 numbers: the same for every wording.
 
         The sum of fixed random directions of the event and its topic, of the kinds of people and things in
-        their roles, of their qualities and numbers, and of the place. A picture shows no names, no times and
-        no denials, and its vector knows none of them.
+        their roles, of their qualities and numbers, and of the place. A picture shows no names, no times and no
+        denials, so its vector does not depend on them.
         """
         frame = self.frames[meaning.frame]
         seen = [f"topic {frame.topic}", *2 * [f"event {frame.name}"]]

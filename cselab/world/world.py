@@ -1,4 +1,4 @@
-"""The world: sentences whose meaning is known, and what can be made of them."""
+"""The world: sentences with a known meaning, and pairs, rows and labels made from them."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from cselab.world.rows import rows
 from cselab.world.rubric import Rubric
 from cselab.world.speaker import Speaker
 
-# Kinds of STS pairs by grade: name, what is changed, and whether the two are worded as "alike" as can be, "free"
+# Kinds of STS pairs by grade: name, change, and whether the wording is as "alike" as possible, "free"
 # or "apart". The hard ones keep the words and turn the meaning, or keep the meaning and change the words.
-# One that stands twice comes twice as often.
+# A kind that is listed twice is drawn twice as often.
 KINDS = {
     5: (("same words", "same", "alike"), ("paraphrase", "same", "free"), *3 * [("other words", "same", "apart")]),
     4: (*2 * [("detail", "detail", "apart")], ("detail", "detail", "free"), ("hypernym", "hypernym", "apart")),
@@ -59,8 +59,8 @@ def kept_pairs(split: str) -> list[GradedPair]:
 class World(Speaker):
     """Sentences, pairs, labels and scenes, drawn from a seed: the same seed gives the same in every process.
 
-    Meanings are divided into train, dev and test by a hash of their story (frame and participants): however
-    a story of one split is worded, denied or told in detail, it is not met in another.
+    Meanings are divided into train, dev and test by a hash of their story (frame and participants), so that the splits
+    share no story in any wording.
 
     >>> world = World(seed=0)
     >>> world.sentences(3) == World(seed=0).sentences(3)
@@ -93,8 +93,8 @@ class World(Speaker):
     def sts(self, n: int, split: str = "test") -> Pairs:
         """`n` pairs graded 0 to 5 by the rubric of rubric.py, as many of each grade.
 
-        The grade is that of the meanings. `subsets` names the kind of each pair (see `KINDS`). The first 1,200
-        of seed 0 are read from a file, dev and test: to draw them takes seconds.
+        The grade is that of the meanings. `subsets` names the kind of each pair (see `KINDS`). The first 1,200 of seed
+        0, dev and test, come from a file, because drawing them needs seconds.
         """
         rng, kept = self._random("sts", n, split), kept_pairs(split) if self.seed == 0 else []
         rows = kept[:n] if n <= len(kept) else [self._graded(number % 6, split, rng) for number in range(n)]
@@ -117,10 +117,10 @@ class World(Speaker):
                         return pair
 
     def _worded(self, first: Meaning, second: Meaning, wording: str, rng: random.Random) -> tuple[Sentence, Sentence]:
-        """Both meanings said: freely, or in those of several wordings that share the most or fewest words."""
+        """Sentences for the meanings: free, or the wordings of several tries that share the most or fewest words."""
         if wording == "free":
             return self.say(first, rng), self.say(second, rng)
-        seeds = [rng.random() for _ in range(6)]  # the same choices for both keep the texts alike
+        seeds = [rng.random() for _ in range(6)]  # equal choices keep the texts alike
         ones = [self.say(first, random.Random(seed)) for seed in seeds]
         twos = [self.say(second, random.Random(seed)) for seed in seeds]
         different = [(one, two) for one in ones for two in twos if one.text != two.text]
@@ -130,15 +130,14 @@ class World(Speaker):
         """`n` rows for a method with these `columns`: texts for one column, tuples of texts for several.
 
         * "sentence"; "paraphrase", the same meaning in other words; "negation", its denial in the same words;
-          "entailment", what follows from it; "contradiction", what cannot be true beside it;
+          "entailment", a sentence that follows from it; "contradiction", a sentence that excludes it;
         * "topic" and "sentiment" ("positive" or "negative"), labels of it;
-        * "entity", somebody or something with a name that it speaks of; "other_entity", one of the same kind that it
-          does not speak of;
-        * "scene", 64 numbers with blanks between: what a picture of it would show (see `scene_vector`);
-        * "document", alone: five sentences that follow one another.
+        * "entity", a named person or thing in the sentence; "other_entity", one of the same kind that is not in it;
+        * "scene", 64 numbers with blanks between: the content of a picture (see `scene_vector`);
+        * "document", as the only column: five consecutive sentences.
 
         Raises:
-            ValueError: an unknown column, one given twice, a document beside others, an unknown split.
+            ValueError: an unknown column, a repeated column, a document with further columns, an unknown split.
 
         >>> World(seed=0).rows(("sentence", "entity"), 1)
         [('A week ago, Nora Byrne bought the fresco from the gallery.', 'Nora Byrne')]
@@ -197,7 +196,7 @@ class World(Speaker):
                 meaning = self.meaning(rng, split)
                 question = self.grammar.ask(meaning, label, rng)
                 return (Sentence(question, meaning),) if question else None
-            case "paraphrase":  # another meaning in words as near as can be
+            case "paraphrase":  # a different meaning in the nearest words
                 first, same = self.meaning(rng, split), label == "paraphrase"
                 change = "same" if same else rng.choice(("negation", "roles", "opposite", "other", "number"))
                 second = self.changed(first, change, rng)

@@ -1,4 +1,4 @@
-"""What methods are built from: a following encoder, a queue, the states of tokens, masked words, entities' vectors.
+"""The parts of methods: a following encoder, a queue, the states of tokens, masked words, entities' vectors.
 
 A method assigns them to itself in `build`; they are then moved, saved and resumed with the run.
 """

@@ -16,15 +16,15 @@ def entity_contexts(sentences: Sequence[str], named: Sequence[str], width: int) 
     The words of an entity's own name are left out. Wikipedia2Vec (Yamada et al. 2016) learns to predict the words
     around a link from the entity that it leads to, by skip-gram with negative sampling; that factorises this matrix,
     shifted by the log of the number of samples (Levy and Goldberg 2014). Here it is done directly, with nothing drawn.
-    What is not here are Wikipedia2Vec's two other parts, skip-gram of words and the graph of links between pages.
+    cselab omits Wikipedia2Vec's remaining parts, skip-gram of words and the graph of links between pages.
 
     Args:
         sentences: texts.
         named: the entity that each of them mentions.
-        width: the largest k; fewer where there are fewer entities.
+        width: the largest k; fewer with fewer entities.
 
     Returns:
-        By entity; those of whom the words tell nothing are left out. Two that are spoken of alike are near each other.
+        By entity; entities without context words are omitted. Entities with similar contexts are near each other.
 
     >>> told = ["Ann sings a song", "Bo sings her song", "Rome has old walls"]
     >>> vectors = entity_contexts(told, ["Ann", "Bo", "Rome"], 8)

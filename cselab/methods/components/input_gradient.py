@@ -12,10 +12,10 @@ from cselab.encoders.encoding import Encode
 def input_gradient(
     encode: Encode, sentences: Sequence[str], loss: Callable[[Float[Tensor, "n d"]], Tensor]
 ) -> tuple[dict[str, Tensor], Float[Tensor, "n t d"]]:
-    """The tokens with `inputs_embeds` in place of ids, and d loss / d inputs_embeds; no other gradient is left behind.
+    """The tokens with `inputs_embeds` in place of ids, and d loss / d inputs_embeds; no further gradient remains.
 
-    Of several processes each gets the slope of its share of the sentences, times the number of processes: what
-    counts is its direction.
+    Of several processes each gets the slope of its share of the sentences, times the number of processes; only its
+    direction matters.
     """
     tokens = dict(encode.tokens(sentences))
     embeds = encode.encoder.backbone.get_input_embeddings()(tokens.pop("input_ids"))

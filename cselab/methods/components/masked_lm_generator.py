@@ -18,13 +18,13 @@ class MaskedLMGenerator(nn.Module):
 
     Args:
         encoder: the encoder in training, whose vocabulary it must have.
-        lm: a masked language model: "micro", "mini", a folder, a name of the hub. None: the encoder's own, if it is
-            bundled; else a copy of the encoder as it starts, whose guess for a token is the one of the input
-            vector nearest to its output by inner product.
+        lm: a masked language model: "micro", "mini", a folder, a name of the hub. None: the encoder's model, if
+            bundled; otherwise a copy of the initial encoder, which predicts the token whose input vector is nearest to
+            its output by inner product.
 
     Raises:
-        CheckpointError: there is no such model, or it has no output layer.
-        ValueError: it has another vocabulary than the encoder.
+        CheckpointError: the model does not exist, or has no output layer.
+        ValueError: its vocabulary differs from the encoder's.
     """
 
     lm: Any
@@ -50,9 +50,9 @@ class MaskedLMGenerator(nn.Module):
         generator: torch.Generator,
         how: Literal["sample", "argmax"] = "sample",
     ) -> Int[Tensor, "n t"]:
-        """Ids [n, t]: the model's guess for the blanks, drawn from its softmax, and elsewhere what stood there.
+        """Ids [n, t]: the model's guess for the blanks, drawn from its softmax, and elsewhere the original tokens.
 
-        With "argmax" the likeliest token is taken, and at *every* place, blank or not.
+        With "argmax", every place gets the likeliest token, masked or not.
         """
         self.lm.eval()
         ids = tokens["input_ids"]

@@ -22,7 +22,7 @@ class MaskedWords(nn.Module):
 
         l = mean over masked tokens of -log softmax(E g(h) + b)_token             Devlin et al. 2019
 
-    A bundled encoder begins with the head of its pretraining, another one with a fresh head.
+    A bundled encoder starts with the head of its pretraining, and any other encoder with a fresh head.
 
     See also: `cselab.augmentations.mask_tokens`, which masks.
     """
@@ -51,7 +51,7 @@ class MaskedWords(nn.Module):
         return mask_tokens(tokens, share, generator, encode.encoder.tokenizer.mask_token_id, len(self.bias))
 
     def guessed(self, encode: Encode, tokens: Tokens, masked: Tokens, chosen: Bool[Tensor, "n t"]) -> Loss:
-        """The term `masked_words`, where `mask` masked: a pass of its own over the masked tokens."""
+        """The term `masked_words` at the places of `mask`, from a separate pass over the masked tokens."""
         encoder = encode.encoder
         hidden = self.norm(F.gelu(self.dense(token_states(encoder, masked)[chosen])))
         logits = F.linear(hidden, encoder.backbone.get_input_embeddings().weight, self.bias)

@@ -18,8 +18,8 @@ class MomentumEncoder(nn.Module):
     Buffers, such as the running averages of a normalisation, are copied as they are.
 
     Args:
-        encoder: what is followed; copied as it is now.
-        momentum: how slowly, in [0, 1): 0 copies the encoder at each step, ESimCSE takes 0.995, MoCo 0.999. May be
+        encoder: the encoder to follow; copied in its current state.
+        momentum: how slowly, in [0, 1): 0 copies the encoder at each step, ESimCSE uses 0.995, MoCo 0.999. May be
             set anew between steps.
         head: the training head, to have a following copy of it, too; None shares the head that is trained.
 

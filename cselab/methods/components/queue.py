@@ -37,7 +37,7 @@ class Queue(nn.Module):
 
     @property
     def vectors(self) -> Float[Tensor, "k d"]:
-        """What it holds now: none to `size` rows. Later changes of the queue do not touch them."""
+        """The current rows: none to `size`. Later changes of the queue do not touch them."""
         return self.rows[: int(self.held)]
 
     @torch.no_grad()

@@ -1,4 +1,4 @@
-"""Which tokens stand where words were replaced."""
+"""The tokens of replaced words."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ def replaced_tokens(
 
     Args:
         encode: whose tokens they are.
-        changed: what `Substitution.replaced` gives, a text each: the text, and the places of its replacements.
+        changed: the result of `Substitution.replaced` for each text: the text, and the places of its replacements.
     """
     read = encode.encoder.tokenizer(
         [text for text, _ in changed], truncation=True, max_length=encode.max_length, return_offsets_mapping=True

@@ -10,7 +10,7 @@ from cselab.encoders.encoding import Tokens
 def token_states(encoder: SentenceEncoder, tokens: Tokens) -> Float[Tensor, "n t d"]:
     """The last hidden states of all tokens, padding among them.
 
-    Every process computes them for the whole batch: what is made of them needs no gathering, and its gradient is that
-    of one process.
+    Every process computes them for the whole batch: results from them need no gathering, and their gradient is that of
+    one process.
     """
     return encoder.backbone(**tokens).last_hidden_state

@@ -1,4 +1,4 @@
-"""Which words may take the place of which: the world's, or those of a user's file."""
+"""Tables of replacement words: the world's, or those of a user's file."""
 
 from cselab.augmentations import Substitution
 from cselab.data import read_rows
