@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 FORMS = ("text", "md", "latex", "csv", "html")
-SHORT_FOR = {"markdown": "md", "tex": "latex", "plain": "text", "txt": "text"}  # what people type
+SHORT_FOR = {"markdown": "md", "tex": "latex", "plain": "text", "txt": "text"}  # common short names
 
 
 def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int = 2, form: str = "text") -> str:
-    """A line for each row, a column for each name in any of them; what a row does not have stays blank.
+    """A line for each row, a column for each name in any row; missing cells are blank.
 
     >>> print(table({"plain": {"STS-B": 47.03}, "SimCSE": {"STS-B": 51.5, "SICK-R": 55.25}}))
             STS-B  SICK-R
@@ -33,7 +33,7 @@ def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int
         form: "text", "md" (Markdown), "latex" (with booktabs), "csv" or "html".
 
     Raises:
-        ValueError: an unknown form; names the nearest, and all that there are.
+        ValueError: an unknown form; names the nearest, and all forms.
     """
     from pandas import DataFrame
     from tabulate import tabulate
@@ -64,20 +64,20 @@ def _in_markdown(cell: object) -> str:
 
 
 def _in_a_spreadsheet(cell: object) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """A cell that no spreadsheet treats as a formula."""
     text = str(cell)
     return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[-+][\d.]+", text) else text
 
 
 SAFE = {"md": _in_markdown, "csv": _in_a_spreadsheet}
-"""What escapes a cell; tabulate and pandas escape LaTeX and HTML."""
+"""The function that escapes a cell; tabulate and pandas escape LaTeX and HTML."""
 
 
 def check_form(form: str, known: Sequence[str] = FORMS) -> str:
     """The form, if it is known.
 
     Raises:
-        ValueError: it is not; with the nearest, and all that there are.
+        ValueError: an unknown form, with the nearest, and all forms.
     """
     if form not in known:
         meant = SHORT_FOR.get(form.lower(), form.lower())

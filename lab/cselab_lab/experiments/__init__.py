@@ -1,4 +1,4 @@
-"""The papers' experiments: every table and figure as rows to run, published beside ours.
+"""The papers' experiments: every table and figure as rows to run, with published and our numbers.
 
     from cselab_lab.experiments import run_experiment
     results = run_experiment("imsimcse-table1", seeds=range(5))

@@ -21,8 +21,8 @@ class Check:
     Attributes:
         job: its row and seed.
         tolerance: the largest difference that is allowed.
-        compared: how many numbers both have; those whose data are missing here are not compared.
-        differences: the numbers beyond the tolerance: the recorded value and the one of here.
+        compared: the number of shared numbers; numbers with missing data are not compared.
+        differences: the numbers beyond the tolerance: the recorded and the new value.
     """
 
     job: str
@@ -49,7 +49,7 @@ def check_experiment(
     only: Sequence[str] = (),
     folder: str | Path | None = None,
 ) -> Iterator[Check]:
-    """Compute recorded rows again, from nothing but their settings, and compare: one row and seed after another.
+    """Compute recorded rows again, only from their settings, and compare, one row and seed at a time.
 
     Args:
         experiment, profile, folder: as in `read_results`.

@@ -1,7 +1,7 @@
 """Jobs on Dask: worker processes started here, or those of a scheduler that is running somewhere.
 
-Jobs go out and lines come back; only the process that started the experiment writes. A worker that dies takes nothing
-with it: the scheduler gives its job to another. Workers must have the same versions of what changes numbers.
+Jobs go out and lines come back; only the process that started the experiment writes. If a worker dies, the scheduler
+gives its job to a second worker. Workers must have the same versions of all libraries that change numbers.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ TOPIC = "cselab"
 
 SECONDS_TO_ANSWER = 15
 MACHINE = ("device", "system", "python")
-"""What may differ between workers: nothing else of `versions` may."""
+"""The fields of `versions` that may differ between workers."""
 
 
 class WorkerMismatch(ConnectionError):
-    """A worker has other versions than the process that sent the job; the message names them."""
+    """A worker has different versions from the sender of the job; the message names them."""
 
 
 class Cluster:
@@ -35,13 +35,13 @@ class Cluster:
     Args:
         work: computes a job on a worker: `run_job`.
         reached: called with the name, the step and the steps of a job that reports.
-        workers: processes to start on this machine, on the loopback interface; 0 takes those of `scheduler`.
+        workers: processes to start on this machine, on the loopback interface; 0 uses those of `scheduler`.
         scheduler: "tcp://host:port".
         cache: a folder of encoders that the workers reach by the same path; see `run_experiment`.
 
     Raises:
         ConnectionError: no scheduler at that address, or one without workers.
-        WorkerMismatch: a worker with other versions.
+        WorkerMismatch: a worker with different versions.
     """
 
     def __init__(
@@ -137,7 +137,7 @@ def run_on_worker(
     """Compute a job on a worker, which reports its steps to the sender.
 
     Raises:
-        WorkerMismatch: this worker has other versions than the sender.
+        WorkerMismatch: this worker has different versions from the sender.
     """
     from distributed import get_worker
 
@@ -152,10 +152,10 @@ def run_on_worker(
 
 
 def require_same_versions(here: Mapping[str, str], there: Mapping[str, str], worker: str) -> None:
-    """Refuse a worker whose libraries have other versions: its numbers could differ.
+    """Refuse a worker with different versions of libraries, because its numbers could differ.
 
     Raises:
-        WorkerMismatch: names the worker, and each library with both versions.
+        WorkerMismatch: names the worker, and each library with its versions.
     """
     others = [
         f"{name} {there.get(name)} (here {version})"

@@ -1,4 +1,4 @@
-"""The main comparison: all methods and their variants, beside every control that no paper prints.
+"""The main comparison: all methods and their variants, with every baseline, also those that no paper prints.
 
 Recorded on `mini` under `study`.
 """
@@ -16,7 +16,7 @@ CONTROLS = (
     Row("plain, whitened", posthoc="whitening"),
     Row("plain, flow", posthoc="flow"),
 )
-"""No training at all: what a gain is to be seen beside."""
+"""The baselines without training."""
 
 IMSIMCSE = (
     Row("ImSimCSE, paper", "imsimcse", {"variant": "paper"}, published="ImSimCSE-BERT_base"),

@@ -1,4 +1,4 @@
-"""The papers' effects, each beside its control: many runs of `mini`, for lessons and panels that compute none.
+"""The papers' effects, each with its baseline: many runs of `mini`, for lessons and panels without training.
 
 Recorded under `study`: `read_results("effects")`; `cselab experiment show effects` prints them.
 
@@ -9,7 +9,7 @@ from cselab_lab.experiments.comparison import CONTROLS, IMSIMCSE
 from cselab_lab.experiments.plan import Above, Column, Experiment, Row, declare, missing_rank
 
 SCORES = ("Avg.", "World-STS", "Classroom-STS")
-"""What each claim is held against; "Avg." is that of the seven STS sets, as in the papers."""
+"""The columns of each claim; "Avg." is the mean of the seven STS sets, as in the papers."""
 
 ROWS = (
     Row("SimCSE", "simcse"),

@@ -53,7 +53,7 @@ declare(
         claims=(
             Above("Focal is above SimCSE", "Focal", "SimCSE"),
             Above("Focal lowers the alignment", "SimCSE", "Focal", on="alignment"),
-            # the table prints the higher one, the text says the lower
+            # the table prints the higher one, and the text the lower
             Above("Focal has the higher uniformity", "Focal", "SimCSE", on="uniformity"),
         ),
     )

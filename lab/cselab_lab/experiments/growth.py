@@ -40,11 +40,11 @@ VARIANTS = (
     Row("ImSimCSE, released", "imsimcse", {"variant": "released"}),
     Row("WhitenedCSE, paper", "whitenedcse", {"variant": "paper"}),
 )
-"""What text and code of a paper say, at the profile's own size."""
+"""The values of a paper's text and code, at the profile's own size."""
 
 
 def whole(factor: float) -> Callable[[float], int]:
-    """So many times what the profile's recipe says, as a whole number of at least 1.
+    """A multiple of the profile's recipe, as a whole number of at least 1.
 
     >>> whole(0.3)(200), whole(0.3)(1)
     (60, 1)
@@ -53,7 +53,7 @@ def whole(factor: float) -> Callable[[float], int]:
 
 
 def label(effect: Row, name: str = "steps", factor: float = 1.0) -> str:
-    """What a row of an effect is called at a size.
+    """The name of an effect's row at a size.
 
     >>> label(EFFECTS[1]), label(EFFECTS[1], "steps", 3.0)
     ('Focal-InfoNCE', 'Focal-InfoNCE, steps x 3')
@@ -131,7 +131,7 @@ def by_size(results: Results, name: str = "steps") -> DataFrame:
 
 
 def published_gain(effect: str) -> float | None:
-    """What an effect's paper prints, in points over SimCSE; None where no paper prints it.
+    """The paper's value of an effect, in points over SimCSE; None if no paper prints it.
 
     >>> round(published_gain("Focal-InfoNCE"), 2), published_gain("SimCSE")
     (1.65, None)

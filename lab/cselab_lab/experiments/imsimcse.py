@@ -131,7 +131,7 @@ declare(
 
 
 def _one_at_a_time() -> tuple[Row, ...]:
-    """The paper's m, lambda and temperature; m in both meanings, since text and code differ."""
+    """The paper's m, lambda and temperature; m in each meaning, because text and code differ."""
     printed = [Row(f"m = {m}", "imsimcse", {"m": float(m)}, published=("m", m)) for m in M]
     code = [Row(f"m = {m} on the positive", "imsimcse", {"m": float(m), "m_on": "positive"}) for m in M]
     weight = [Row(f"weight = {w}", "imsimcse", {"weight": float(w)}, published=("lambda", w)) for w in WEIGHTS]

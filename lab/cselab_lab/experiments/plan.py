@@ -1,4 +1,4 @@
-"""The plan of an experiment: its rows, columns and claims; the profiles, which say at which size rows run; the jobs.
+"""The plan of an experiment: its rows, columns and claims; the profiles, which set the size of rows; the jobs.
 
 A row under a profile has settings, and settings with a seed are a job: `expand_rows`, `jobs`.
 """
@@ -36,7 +36,7 @@ class BundledRecipe:
         pooling: of the encoder: [CLS] for `mini`, as in the papers, with the training head of the method; the mean
             for `micro`, whose [CLS] loses by contrast (its card has the figures).
 
-    See also: `cselab.methods.recipe`, what the papers print for BERT and RoBERTa.
+    See also: `cselab.methods.recipe`, the papers' settings for BERT and RoBERTa.
 
     >>> RECIPES["mini"].config(seed=1).batch_size
     64
@@ -54,7 +54,7 @@ class BundledRecipe:
         return {name: value for name, value in asdict(self).items() if name != "pooling"}
 
     def config(self, **changes: Any) -> TrainConfig:
-        """These settings as a `TrainConfig`, with other fields (`seed`, ...) or values from the caller."""
+        """These settings as a `TrainConfig`, with further fields (`seed`, ...) or values from the caller."""
         from cselab.training import TrainConfig
 
         return TrainConfig(**self.settings() | changes)
@@ -88,19 +88,19 @@ class Profile:
 
     Args:
         name: a key of `PROFILES`.
-        encoders: the backbone of rows with the encoder "base", "large", ...; other rows are not run.
+        encoders: the backbone of rows with the encoder "base", "large", ...; the remaining rows do not run.
         corpus: see `cselab_lab.experiments.run.corpus`.
         dev: the pairs that select the best step: "Classroom-STS" or "STS-B".
         seeds: the default seeds.
-        suites: what is measured; those that need the SentEval folder are left out where there is none.
+        suites: the measured suites; those that need the SentEval folder are omitted without one.
         geometry: the pairs on which alignment, uniformity and rank are measured: the dev split of "world" or "STS-B".
         recipe: fields of `TrainConfig`.
-        pooling: of every encoder, unless a row says otherwise.
-        purpose: what its numbers are good for; help and tables print it.
-        fit_on: sentences of the corpus that a post-hoc transform is fitted on; None takes all of them.
+        pooling: of every encoder, unless a row sets its own.
+        purpose: the use of its numbers, for help and tables.
+        fit_on: number of the corpus's sentences for fitting a post-hoc transform; None means all.
         headline_seeds: of the rows of a headline claim (`Experiment.headlines`), where those are more.
-        own_recipes: whether a method trains by the recipe of its own paper (`Method.recipes`) where that has one for
-            the family of the encoder; `recipe` is for the others.
+        own_recipes: whether a method trains with its paper's recipe (`Method.recipes`) if that has one for the family
+            of the encoder; `recipe` is for the rest.
     """
 
     name: str
@@ -213,7 +213,7 @@ class Claim:
         labels: of the rows.
         on: the column that is judged; empty for the experiment's first.
         unit: of the statistic.
-        small: whether smallness is what is claimed.
+        small: whether the claim is smallness.
     """
 
     claim: str
@@ -236,12 +236,12 @@ class Claim:
         return float(np.linalg.norm(self.weights * [spreads.get(label, 0.0) for label in self.labels]))
 
     def margin(self, margin: float) -> float:
-        """What counts as small, in the unit of the statistic, where two rows may differ by `margin`."""
+        """The limit of small differences, in the unit of the statistic, if rows may differ by `margin`."""
         return margin
 
 
 class Above(Claim):
-    """One row scores above another: the difference of the two.
+    """One row scores above a second row: their difference.
 
     >>> Above("noise in the negatives costs points", "SimCSE", "+noise").statistic({"SimCSE": 50.0, "+noise": 47.0})
     3.0
@@ -308,14 +308,14 @@ class Order(Claim):
 
 @dataclass(frozen=True)
 class Size:
-    """What a hyper-parameter may be a share of: the encoder's width and the sentences in a batch."""
+    """The sizes for shares in hyper-parameters: the encoder's width and the sentences in a batch."""
 
     width: int
     batch: int
 
 
 def channels_a_group(channels: int) -> Callable[[Size], int]:
-    """The number of groups of so many channels: the paper's k = 768 / channels.
+    """The number of groups with `channels` channels: the paper's k = 768 / channels.
 
     Raises:
         ValueError: when called with a width that they do not divide.
@@ -330,7 +330,9 @@ def channels_a_group(channels: int) -> Callable[[Size], int]:
 
 
 def missing_rank(share: float) -> Callable[[Size], int]:
-    """So many rows that N + M goes this share of the way from the batch N to the width D: ImSimCSE's M / 704."""
+    """The number of rows M for which N + M covers this share of the way from the batch N to the width D: ImSimCSE's M
+    / 704.
+    """
     return lambda size: round(share * max(0, size.width - size.batch))
 
 
@@ -345,7 +347,7 @@ def times(factor: float) -> Callable[[float], float]:
 
 @dataclass(frozen=True)
 class Row:
-    """One row: an encoder, what trains it, and what is done to its vectors.
+    """One row: an encoder, its training, and the transform of its vectors.
 
     Args:
         label: its name in our tables.
@@ -356,14 +358,14 @@ class Row:
         published: the row of the published table, or (row, column) where the paper's rows are our columns; None
             where the paper has none.
         encoder: which of the profile's encoders: "base", "large", "roberta", "roberta-large" ...
-        pooling: other than the recipe's.
-        corpus: other than the profile's, under a profile that trains on a text: "nli".
+        pooling: if it differs from the recipe's.
+        corpus: if it differs from the profile's, under a profile that trains on a text: "nli".
         posthoc: one of `cselab.transforms.NAMES`, such as "without 4" (components), fitted on training sentences.
         reference: instead of an encoder: "random", "word overlap" or "static".
         recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
             it is a multiple of that, such as `times(3)`.
-        rate: times the profile's learning rate, for a method that needs another order of magnitude; the recipe of its
-            own paper, where the profile takes that, has it already.
+        rate: factor of the profile's learning rate, for a method that needs a different order of magnitude; the recipe
+            of its paper, if the profile uses that, already has it.
         against: the label of the row that its gain is counted from, where it is not the experiment's baseline.
     """
 
@@ -405,7 +407,7 @@ TRANSFER = ("MR", "CR", "SST-2", "TREC", "MRPC", "SUBJ", "MPQA")
 """The columns of every transfer table."""
 
 AVERAGE = (Column("Avg.", "STS-Avg."),)
-"""The one column of WhitenedCSE's ablations."""
+"""The column of WhitenedCSE's ablations."""
 
 PLAIN = Row("plain")
 CENTRED = Row("plain, mean subtracted", posthoc="centred")
@@ -422,11 +424,11 @@ class Experiment:
     """A question and how it is answered.
 
     Args:
-        name: the paper and its table, such as "imsimcse-table1": the published numbers are those; or any other name.
+        name: the paper and its table, such as "imsimcse-table1", whose published numbers apply; or any different name.
         question: in one sentence.
-        rows: what is run; the plain encoder, unchanged and with its mean subtracted, comes before them.
-        columns: what is measured; the first one is what the verdict is about.
-        claims: what the paper claims, each as something that can be counted.
+        rows: the rows to run, after the plain encoder, unchanged and with its mean subtracted.
+        columns: the measured columns; the first one is the verdict's.
+        claims: the paper's claims as statistics.
         baseline: the label of the row that gains are counted from.
         suites: in place of the similarity sets of the profile, where their data are.
         headlines: the claims that are stated without their neighbours, such as in a README; their rows run with more
@@ -470,7 +472,7 @@ class Experiment:
         """The row of that label.
 
         Raises:
-            ValueError: no such row; lists those there are.
+            ValueError: an unknown row; lists the known ones.
         """
         return self._named("row", {row.label: row for row in self.all_rows}, label)
 
@@ -482,7 +484,7 @@ class Experiment:
         """The column of that measure.
 
         Raises:
-            ValueError: no such column; lists those there are.
+            ValueError: an unknown column; lists the known ones.
         """
         return self._named("column", {column.measure: column for column in self.columns}, measure)
 
@@ -493,12 +495,12 @@ class Experiment:
 
     @property
     def published(self) -> PublishedTable | None:
-        """The table of the paper in the experiment's name; None for another name."""
+        """The table of the paper in the experiment's name; None for a different name."""
         paper, _, number = self.name.partition("-table")
         return published_table(paper, int(number)) if paper in PAPERS and number.isdigit() else None
 
     def cell(self, row: Row, column: Column) -> Cell | None:
-        """The published number for a row and a column, where there is one."""
+        """The published number for a row and a column, if any."""
         if self.published is None or row.published is None:
             return None
         if isinstance(row.published, tuple):
@@ -547,7 +549,7 @@ Settings = dict[str, Any]
 
 
 class NotPossible(ValueError):
-    """A row that cannot be run, now or under this profile; the message says why. It stays published only."""
+    """A row that cannot run, now or under this profile; the message has the reason. It has only published numbers."""
 
 
 @dataclass(frozen=True)
@@ -558,7 +560,7 @@ class Job:
         label: of the row.
         seed: None where nothing is drawn at random.
         settings: everything that decides the numbers.
-        suites, geometry: what is measured, where the data are; see `Profile`.
+        suites, geometry: the measures, if the data exist; see `Profile`.
     """
 
     label: str
@@ -607,7 +609,9 @@ def jobs(
 
 
 def with_seed(settings: Settings, seed: int | None) -> Settings:
-    """The settings of a trained row with a seed, which is also that of the rows it trains first; None removes it."""
+    """The settings of a trained row with a seed, which also applies to the rows that are trained first; None removes
+    it.
+    """
     recipe = {name: value for name, value in settings["recipe"].items() if name != "seed"}
     parameters = {
         name: with_seed(value, seed) if isinstance(value, dict) else value
@@ -617,7 +621,7 @@ def with_seed(settings: Settings, seed: int | None) -> Settings:
 
 
 def expand_rows(experiment: Experiment, profile: Profile) -> tuple[dict[str, Settings], dict[str, str]]:
-    """By row the settings of those that can be run, without the seed, and why the others cannot be run."""
+    """The settings of each row that can run, without the seed, and the reasons for the remaining rows."""
     possible: dict[str, Settings] = {}
     reasons: dict[str, str] = {}
     for row in experiment.all_rows:
@@ -632,8 +636,8 @@ def _settings(row: Row, profile: Profile) -> Settings:
     """Everything that decides the numbers of a row, but the seed; no method is built for it.
 
     Raises:
-        NotPossible: the profile has no such encoder, there is no such method or hyper-parameter yet, or a number that
-            depends on the width does not exist for this one.
+        NotPossible: the profile lacks the encoder, the method or hyper-parameter does not exist yet, or a number that
+            depends on the width does not exist for this width.
     """
     if row.encoder not in profile.encoders:
         raise NotPossible(f"no {row.encoder} encoder under {profile.name}")
@@ -685,7 +689,7 @@ def _training_settings(row: Row, method: str, profile: Profile, backbone: Backbo
 
 
 def _parameters(method: str, given: Mapping[str, Any], size: Size) -> Settings:
-    """All hyper-parameters of a method for this size, so that a default that changes is another job."""
+    """All hyper-parameters of a method for this size, so that a changed default is a new job."""
     from cselab.methods import METHODS
 
     known, variants = METHODS[method].hyperparameters(), METHODS[method].variants

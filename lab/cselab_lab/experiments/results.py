@@ -49,7 +49,7 @@ RESULTS = Path("results")
 NAMED = {"experiment", "profile", "row", "seed", "hash"}
 KEYS = NAMED | {"settings", "scores", "versions"}
 REFERENCE = NAMED | {"from"}
-"""The keys of a line whose job another experiment has computed: "from" names the experiment."""
+"""The keys of a line whose job a different experiment has computed: "from" names the experiment."""
 
 
 def recorded_results() -> Path:
@@ -60,7 +60,7 @@ def recorded_results() -> Path:
 
 
 class ResultsError(ValueError):
-    """A results file with a line that does not belong there; the message names the file and the line."""
+    """A results file with a foreign line; the message names the file and the line."""
 
 
 class Store:
@@ -81,10 +81,10 @@ class Store:
     def read(self) -> dict[str, dict[str, Any]]:
         """The finished jobs by their hash; a torn last line is left out. No file: no jobs.
 
-        A line that refers to the job of another experiment has the numbers of that job.
+        A line that refers to the job of a different experiment has the numbers of that job.
 
         Raises:
-            ResultsError: a damaged line, a line of another experiment or profile, or a reference to no job.
+            ResultsError: a damaged line, a line of a different experiment or profile, or a reference to no job.
         """
         lines = self._lines()
         references = {job: line for job, line in lines.items() if "scores" not in line}
@@ -123,7 +123,7 @@ class Store:
         return line
 
     def elsewhere(self) -> dict[str, list[dict[str, Any]]]:
-        """Finished jobs of all other experiments under this profile, by hash: rows are shared between tables."""
+        """Finished jobs of all further experiments under this profile, by hash: rows are shared between tables."""
         shared: dict[str, list[dict[str, Any]]] = defaultdict(list)
         ending = f".{self.profile}.jsonl"
         for path in sorted(self.folder.glob(f"*{ending}")):
@@ -133,7 +133,7 @@ class Store:
         return shared
 
     def append(self, line: dict[str, Any]) -> None:
-        """Add a finished job, unless its numbers are there already.
+        """Add a finished job, unless its numbers exist already.
 
         Whole or not at all; a torn end that a killed writer left is cut off first.
         """
@@ -151,7 +151,7 @@ class Store:
             os.fsync(file.fileno())
 
     def claim(self, job: str) -> FileLock | None:
-        """Hold a job for this process, until released or killed; None where another process has it."""
+        """Reserve a job for this process, until released or killed; None if a second process has it."""
         lock = self._lock(job)
         try:
             lock.acquire(timeout=0)
@@ -172,8 +172,8 @@ GEOMETRY = ("alignment", "uniformity", "mean_cosine")
 
 MARGIN = 0.5
 """Points: a difference within it is called small. Below every gain of an STS average that WhitenedCSE, ImSimCSE and
-Focal-InfoNCE print for their method (the least is 0.6). It was chosen on 23 November 2026 (commit de56ea7), before
-any line of `study` was made."""
+Focal-InfoNCE print for their method (the least is 0.6). We chose it on 23 November 2026 (commit de56ea7), before any
+line of `study` was made."""
 
 MARGINS = {"alignment": 0.02, "uniformity": 0.1, "mean_cosine": 0.02}
 """The same for measures that are not in points."""
@@ -184,12 +184,12 @@ Test = tuple[str, str, tuple[float, ...]]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the seeds say about a claim.
+    """The evidence of the seeds for a claim.
 
     Attributes:
-        claim, unit, measure: what was claimed, in which unit, on which number.
-        margin: a statistic within it, on both sides of 0, is small; 0 where there is none.
-        small: whether smallness is what is claimed (`Negligible`).
+        claim, unit, measure: the claim, its unit, and its measure.
+        margin: a statistic within ± this margin is small; 0 without a margin.
+        small: whether the claim is smallness (`Negligible`).
         published: the statistic of the paper's numbers, or None; `published_spread` its standard deviation as far as
             the paper prints some.
         sample: the statistic of each seed.
@@ -230,13 +230,14 @@ class Verdict:
     def answer(self) -> str:
         """Direction and size, each as far as the interval decides it.
 
-        * "as large as in the paper": the direction that was claimed, and the interval reaches the paper's number, give
-          or take the paper's own spread.
-        * "the same direction, smaller" or "larger": it does not reach it. "the same direction" by itself where the
-          paper prints no number; "the same direction, smaller than D" where the whole interval is within the margin D.
-        * "smaller than D": it has 0 in it and is within the margin: there is no difference worth the name.
-        * "the opposite": the other direction; of a claim of smallness, that all of it lies beyond the margin.
-        * "undecided": it has 0 in it and more than the margin. "undecided, smaller than in the paper" where the
+        * "as large as in the paper": the claimed direction, and the interval reaches the paper's number, within the
+          paper's own spread.
+        * "the same direction, smaller" or "larger": the interval does not reach the paper's number. "the same
+          direction" by itself where the paper prints no number; "the same direction, smaller than D" where the whole
+          interval is within the margin D.
+        * "smaller than D": the interval includes 0 and is within the margin: no relevant difference.
+        * "the opposite": the opposite direction; for a claim of smallness, the whole interval is beyond the margin.
+        * "undecided": the interval includes 0 and exceeds the margin. "undecided, smaller than in the paper" where the
           paper's number lies above it.
         * "one run only", "not run".
         """
@@ -266,14 +267,14 @@ class Verdict:
         return "larger" if self.interval[0] > self.published + self.published_spread else "as large as in the paper"
 
     def record(self) -> dict[str, Any]:
-        """All of it as JSON has it."""
+        """All fields, for JSON."""
         return vars(self) | {"ours": self.ours, "seeds": self.seeds, "answer": self.answer}
 
     def __str__(self) -> str:
         return self.sentence()
 
     def sentence(self, by_holm: float | None = None) -> str:
-        """The verdict in words; with the p-value by Holm over the tests of a page, where there is one."""
+        """The verdict in words, with the p-value after Holm over the tests of a page, if any."""
         parts = [f"{self.claim}: {self.answer}{self._measured(by_holm)}"]
         if self.published is not None:
             spread = f" ± {self.published_spread:.{self._digits}f}" if self.published_spread else ""
@@ -302,7 +303,7 @@ class Verdict:
 
 
 def signed(value: float, digits: int) -> str:
-    """A number with its sign, and with as many more digits as it takes to be other than 0.
+    """A number with its sign, and with enough digits to differ from 0.
 
     >>> signed(0.5, 1), signed(-0.031, 1), signed(0.0, 1)
     ('+0.5', '-0.03', '+0.0')
@@ -317,7 +318,7 @@ def judge(
 ) -> Verdict:
     """Compare a claim with the numbers of each seed.
 
-    The statistic is computed seed by seed, so that what a seed does to all rows alike drops out. Two tests over the
+    The statistic is computed seed by seed, so that the common effect of a seed on all rows cancels. Two tests over the
     seeds: Student's t of the mean, and the permutation test that changes signs (exact; with 5 seeds no smaller
     than 2 / 32).
 
@@ -359,7 +360,7 @@ class ManyTests:
     """The tests behind many verdicts, each once, with their p-values by Holm (1979): one mistake in 20 such pages.
 
     A claim that two tables share is one test. The smallest of m p-values is multiplied by m, the next by m - 1, and so
-    on, none falling below the one before; at most 1.
+    on, each at least the one before; at most 1.
     """
 
     claims: int
@@ -390,7 +391,7 @@ class ManyTests:
 # ------------------------------------------------------------------------------------------------ tables
 
 STAND_INS = ("STS-B", "World-STS")
-"""The measures that replace, in this order, a column that was not measured for want of data."""
+"""The measures that replace, in this order, a column without data."""
 
 ALWAYS = ("STS-B", "World-STS", "Classroom-STS")
 """Columns that every table has, where they were measured."""
@@ -401,10 +402,10 @@ class Results:
     """The finished jobs of an experiment under a profile.
 
     Attributes:
-        experiment, profile: what was run.
+        experiment, profile: the experiment and its profile.
         lines: by row and seed (None where nothing is drawn), the finished jobs; rows that have some.
         reasons: of the rows that cannot be run under this profile, why.
-        other: how many lines of the file were made with other settings, and are not read.
+        other: the number of lines with different settings, which are not read.
     """
 
     experiment: Experiment
@@ -415,7 +416,7 @@ class Results:
 
     @property
     def nothing(self) -> str:
-        """That no row was run; empty where there are lines."""
+        """A note that no row was run; empty if lines exist."""
         return "" if self.lines else f"nothing of {self.experiment.name} was run under {self.profile.name}"
 
     def values(self, label: str, measure: str) -> dict[int | None, float]:
@@ -442,7 +443,7 @@ class Results:
         return mean(values.values())
 
     def over(self, label: str, baseline: str, measure: str) -> dict[int | None, float]:
-        """What a row has more than another one, for the seeds of both; a row without seeds is paired with each."""
+        """The gain of a row over a second one, for their shared seeds; a row without seeds is paired with each."""
         pairs = _paired([self.values(label, measure), self.values(baseline, measure)])
         return {seed: mine - base for seed, (mine, base) in pairs.items()}
 
@@ -463,23 +464,23 @@ class Results:
         return {seed: line["curve"] for seed, line in self.lines.get(label, {}).items() if "curve" in line}
 
     def measure(self, column: Column) -> str:
-        """The number for a column: its own, or where no row has it, the first stand-in that was measured."""
+        """The number for a column: its own, or the first measured replacement if no row has the column."""
         return next((name for name in (column.measure, *STAND_INS) if name in self.measured), column.measure)
 
     @cached_property
     def measured(self) -> set[str]:
-        """The numbers that at least one row has; a mean where all that it is over are there."""
+        """The numbers of at least one row; a mean only if all its parts exist."""
         names = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
         return names | {one.measure for one in self.experiment.columns if one.over and names.issuperset(one.over)}
 
     def to_frame(self) -> DataFrame:
-        """Published next to ours, a line for each row and column; then other measures, except in a search on dev.
+        """Published numbers and ours, a line for each row and column; then further measures, except in a search on dev.
 
-        Columns: row, column (by our name), measure (what ours is: another task where the data of the published one
-        are missing), published, published_spread, ours (mean), sd, n (seeds), difference (ours - published, where the
-        measure is the same), published_gain and gain (over the experiment's baseline, or the row's own, seed by
-        seed, for rows of the same encoder) with gain_low and gain_high (its 95 % interval), failed (seeds that broke
-        down), note.
+        Columns: row, column (by our name), measure (of our number: a different task if the data of the published one
+        are missing), published, published_spread, ours (mean), sd, n (seeds), difference (ours - published, for the
+        same measure), published_gain and gain (over the experiment's baseline, or the row's own, seed by seed, for
+        rows of the same encoder) with gain_low and gain_high (its 95 % interval), failed (seeds that broke down),
+        note.
         """
         from pandas import DataFrame
 
@@ -515,7 +516,7 @@ class Results:
         }
 
     def _gain(self, label: str, against: str, measure: str) -> tuple[float | None, float | None, float | None]:
-        """The mean gain of a row over another, and its 95 % interval."""
+        """The mean gain of a row over a second one, and its 95 % interval."""
         gains = np.array(list(self.over(label, against, measure).values()))
         if not len(gains):
             return None, None, None
@@ -525,7 +526,7 @@ class Results:
         return float(gains.mean()), low, high
 
     def verdicts(self, column: str | None = None) -> list[Verdict]:
-        """Our numbers of a column compared with each claim of the paper; None takes the claim's own column.
+        """Our numbers of a column compared with each claim of the paper; None means the claim's own column.
 
         Raises:
             ValueError: no such column; lists those there are.
@@ -551,9 +552,9 @@ class Results:
         )
 
     def shown(self, column: str | None = None, form: str = "text") -> str:
-        """One column as a table: published, ours ± sd (n), difference, gains; and other measures after the first.
+        """One column as a table: published, ours ± sd (n), difference, gains; and further measures after the first.
 
-        Numbers in brackets lead to the notes below: what is doubtful about a published cell, why a row cannot be run.
+        Numbers in brackets lead to the notes below: doubts about a published cell, or the reason why a row cannot run.
         LaTeX and CSV have the table only.
 
         Args:
@@ -627,8 +628,8 @@ def read_results(
 
     Args:
         experiment, profile: which.
-        folder: of the results files. By default `results` in the current directory; an experiment that was never run
-            there is read as it was recorded for cselab.
+        folder: of the results files. By default `results` in the current directory; without local lines, the records
+            that come with cselab are read.
 
     Raises:
         ValueError: an unknown experiment or profile.

@@ -47,11 +47,13 @@ if TYPE_CHECKING:
     from cselab.training import Evaluator
 
 LOOK_AGAIN = 1.0
-"""Seconds between two looks at jobs that another command is computing."""
+"""Seconds between two checks for jobs that a second command computes."""
 
 
 class JobsFailed(RuntimeError):
-    """Some jobs ended in an error and left no line; the others are written. The message names each with its error."""
+    """Some jobs ended in an error without a line; the remaining jobs are written. The message names each with its
+    error.
+    """
 
 
 def run_experiment(
@@ -66,29 +68,29 @@ def run_experiment(
     keep_encoders: str | Path | None = None,
     show_progress_bar: bool = True,
 ) -> Results:
-    """Run what is missing of an experiment, and read all of it.
+    """Run the missing jobs of an experiment, and read all results.
 
-    Each finished job is a line in the results file and is never computed again, by this experiment or another; two
-    calls at the same time share the jobs. Killed, only the jobs that were running start again.
+    Each finished job is a line in the results file, and no experiment computes it again. Simultaneous calls share the
+    jobs. Killed, only the jobs that were running start again.
 
     Args:
         experiment: an experiment, or its name.
-        profile: a name in `PROFILES`, or a profile of your own.
+        profile: a name in `PROFILES`, or your profile.
         seeds: default: the profile's, more for rows of a headline claim where the profile has more.
         only: labels of the rows to run; all when empty. The plain encoder is always among them.
         workers: processes on this machine, started for this call; 0 computes in this process.
         scheduler: address of a Dask scheduler ("tcp://host:8786"), whose workers compute.
         folder: of the results files.
-        keep_encoders: a folder where each trained encoder is kept, under the hash of its line. One that is there is
-            measured and not trained again, as when another table asks for further suites. Workers must reach it.
+        keep_encoders: a folder where each trained encoder is kept, under the hash of its line. An existing encoder is
+            measured and not trained again, for example if a second table needs further suites. Workers must reach it.
         show_progress_bar: whether progress is shown.
 
     Raises:
-        ValueError: an unknown experiment, profile or label; seeds that are none; both workers and a scheduler.
+        ValueError: an unknown experiment, profile or label; invalid seeds; workers together with a scheduler.
         MissingFile: a row still to run trains on a text that is not in the data folder; nothing was run.
         ResultsError: the results file has a damaged or foreign line; nothing was run.
-        ConnectionError: no scheduler there, one of other versions, or one that died; finished jobs are written.
-        JobsFailed: some jobs ended in an error; all others are in the file.
+        ConnectionError: no scheduler, a scheduler with different versions, or one that died; finished jobs are written.
+        JobsFailed: some jobs ended in an error; the remaining jobs are in the file.
     """
     experiment, profile = get_experiment(experiment), get_profile(profile)
     chosen = None if seeds is None else _checked_seeds(seeds)
@@ -97,7 +99,7 @@ def run_experiment(
         raise ValueError(f"give workers (at least 0) or a scheduler, not {workers} and {scheduler!r}")
     store = Store(folder, experiment.name, profile.name)
     todo = _unfinished(store, [job for job in jobs(experiment, profile, chosen)[0] if not only or job.label in labels])
-    if not scheduler:  # its workers have data of their own
+    if not scheduler:  # its workers have their own data
         for name in TEXTS.keys() & {job.settings.get("corpus") for job in todo}:
             _text(name)
     failed: dict[str, str] = {}
@@ -128,7 +130,7 @@ def _checked_seeds(seeds: Iterable[int]) -> tuple[int, ...]:
 
 
 def _unfinished(store: Store, wanted: Sequence[Job]) -> list[Job]:
-    """The jobs that are not done; a job that another experiment has done becomes a line that refers to it."""
+    """The unfinished jobs; a job that a different experiment has finished becomes a line that refers to it."""
     done, elsewhere = store.read(), store.elsewhere()
     todo = []
     for job in wanted:
@@ -160,7 +162,7 @@ def _named(store: Store, job: Job) -> dict[str, Any]:
 
 
 def _execute(todo: Sequence[Job], store: Store, executor: Executor, progress: JobProgress) -> dict[str, str]:
-    """Compute all jobs that no other command has; the errors of those that failed, by name."""
+    """Compute all jobs that are not reserved; returns the errors of failed jobs, by name."""
     waiting, claims, failed = deque(todo), dict[str, FileLock](), dict[str, str]()
     try:
         while waiting or claims:
@@ -215,7 +217,7 @@ class Executor(Protocol):
 
 
 class LocalExecutor:
-    """One job after another, in this process."""
+    """One job at a time, in this process."""
 
     capacity = 1
 
@@ -229,7 +231,7 @@ class LocalExecutor:
         job = self.waiting.popleft()
         try:
             return job, run_job(job, lambda step, steps: self.progress.reached(job.name, step, steps), self.cache)
-        except Exception as error:  # another job may well succeed: all are named at the end
+        except Exception as error:  # the next job may succeed: all errors are named at the end
             return job, error
 
 
@@ -268,7 +270,7 @@ CURVE = ("step", "loss", "score", "alignment", "uniformity", "mean_cosine", "eff
 """The part of the training history that a line keeps, at the evaluated steps."""
 
 K_MEANS_RUNS, RUNS_A_SEED = 10, 2
-"""As many as the survey took: all at once for a row that is not trained, spread over five seeds for one that is."""
+"""As many as in the survey: all at once for an untrained row, spread over five seeds for a trained row."""
 
 
 def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -> dict[str, Any]:
@@ -277,12 +279,12 @@ def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -
     Args:
         job: which.
         report: called as training goes on.
-        cache: a folder for the trained encoder, by the hash of the settings; one that is there is only measured.
+        cache: a folder for the trained encoder, by the hash of the settings; an existing encoder is only measured.
 
     Returns:
-        The part of its line that was measured: "scores": numbers by name; "missing": what was not measured and why;
-        "failures": what could not be scored and why; "failure": why training broke down, or None; "best_step",
-        "curve", "encoder_hash", "corpus_hash", "seconds", "threads", "scoring", "versions".
+        The measured part of its line: "scores": numbers by name; "missing": omitted measures with reasons; "failures":
+        failed measures with reasons; "failure": the reason why training broke down, or None; "best_step", "curve",
+        "encoder_hash", "corpus_hash", "seconds", "threads", "scoring", "versions".
 
     Raises:
         DataError: the corpus or the dev pairs are missing or damaged.
@@ -340,7 +342,7 @@ def _encoder(settings: Settings) -> Any:
 def _trained(
     encoder: SentenceEncoder, settings: Settings, report: Report | None, cache: Path | None
 ) -> tuple[SentenceEncoder, dict[str, Any]]:
-    """The trained encoder and what the line says of its training: from the cache, or trained now.
+    """The trained encoder and the line's training record: from the cache, or trained now.
 
     With a cache a second process that needs the same encoder waits until the first has it.
     """
@@ -440,7 +442,7 @@ def _transformed(encoder: SentenceEncoder, posthoc: str, sentences: list[str]) -
 def _measured(
     model: Encoder | PairScorer, suites: Sequence[str], geometry: str, k_means_runs: int = K_MEANS_RUNS
 ) -> dict[str, dict]:
-    """All scores of the suites whose data are there, the average of seven STS sets, and the geometry."""
+    """All scores of the suites with data, the average of seven STS sets, and the geometry."""
     from cselab.evaluators import Clustering, Geometry, evaluate
 
     lacks = _no_data()
@@ -479,11 +481,11 @@ def _no_data() -> str:
 # ------------------------------------------------------------------------------------------------ cached encoders
 
 TRAINING = "training.json"
-"""What a line says of the training; written last, so that a folder without it is not whole."""
+"""The training record of a line; written last, so that a folder without it is incomplete."""
 
 
 def write_cached(folder: Path, encoder: SentenceEncoder, training: dict[str, Any]) -> None:
-    """Write an encoder to a folder, with what its line says of the training.
+    """Write an encoder to a folder, with its training record.
 
     Raises:
         OSError: it cannot be written.
@@ -494,7 +496,7 @@ def write_cached(folder: Path, encoder: SentenceEncoder, training: dict[str, Any
 
 
 def read_cached(folder: Path) -> tuple[SentenceEncoder, dict[str, Any]] | None:
-    """A cached encoder and its training record; None if absent or made with other versions."""
+    """A cached encoder and its training record; None if absent or made with different versions."""
     from cselab.encoders.encoder import SentenceEncoder
 
     if not (folder / TRAINING).is_file():
@@ -556,16 +558,16 @@ CorpusRow = str | tuple[str, ...]
 def dev_evaluator(
     choice: str, sentences: Sequence[CorpusRow], data: Path | None = None
 ) -> tuple[Evaluator | None, list[CorpusRow], str]:
-    """What selects the best step: the evaluator of that name, the sentences left to train on, and a description.
+    """The evaluator of that name, which selects the best step, the remaining training sentences, and a description.
 
     "sts-b": STS-B dev from the SentEval folder. "classroom-sts": natural pairs, bundled. "world": the bundled world's
     dev pairs. "corpus": label-free, on the last sentences of the corpus, which are then not trained on. "none": the
-    last step is kept. "auto": STS-B where the data are, otherwise the world. A file: scored pairs as
-    `cselab.data.read_pairs` takes them.
+    last step is kept. "auto": STS-B where the data are, otherwise the world. A file: scored pairs, as for
+    `cselab.data.read_pairs`.
 
     Raises:
         ValueError: an unknown choice; a corpus too small to hold sentences out.
-        DataError: STS-B is damaged, or was asked for and is missing; CSELAB_DATA names no folder.
+        DataError: STS-B is damaged, or is required and missing; CSELAB_DATA names no folder.
     """
     sentences = list(sentences)
     if Path(choice).is_file() or Path(choice).suffix:

@@ -9,7 +9,7 @@ WITHOUT_TRAINING = (
     Row("plain, mean of tokens", pooling="mean", published="BERT_base (avg.)"),
 )
 WITHOUT_VECTORS = Row("EASE, random entity vectors", "ease", {"vectors": None})
-"""As UNGUIDED a system without a part of it, for what the part brings; the paper has no number of it."""
+"""As UNGUIDED, a system without one part, to measure the part's effect; the paper has no number for it."""
 
 TRAINED = (
     Row("SR-BERT", "sr_bert", published="SR-BERT"),
@@ -17,7 +17,7 @@ TRAINED = (
     Row("TSFC-BERT", "consert", published="TSFC-BERT"),
     Row("SimCSE", "simcse", published="SimCSE"),
     Row("ESimCSE-SimCLR", "esimcse", {"variant": "simclr"}, published="ESimCSE-SimCLR"),  # without its queue
-    Row("DCPCSE", "dcpcse", published="DCPCSE", rate=1000.0),  # it trains a prefix and no weight
+    Row("DCPCSE", "dcpcse", published="DCPCSE", rate=1000.0),  # trains a prefix and no weight
     Row("PT-BERT", "pt_bert", published="PT-BERT"),
     Row("PromptBERT", "promptbert", published="PromptBERT"),
     Row("AdCSE", "adcse", published="AdCSE"),
@@ -30,7 +30,7 @@ TRAINED = (
     WITHOUT_VECTORS,
     Row("MCSE, scenes for pictures", "mcse", published="MCSE"),
 )
-"""The survey's systems, by the methods that stand for them."""
+"""The survey's systems, by our methods."""
 
 SYSTEMS = tuple(row.published for row in TRAINED if row.published)
 IN_TWO = (Row("SNCSE", "sncse", published="SNCSE"), Row("MixCSE-DiffCSE", "mixcse_diffcse", published="MixCSE-DiffCSE"))
@@ -135,7 +135,7 @@ OTHERWISE = {
     "is_bert": Row("is_bert", "is_bert", pooling="mean"),
     "noise": Row("noise", "noise", {"on": "negatives", "variance": 0.1}),
 }
-"""Methods that need other settings than the defaults: their rows are those of the papers' tables."""
+"""Methods that need different settings from the defaults: their rows are those of the papers' tables."""
 
 declare(
     Experiment(

@@ -1,4 +1,4 @@
-"""WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and what its figures 1 and 3 show."""
+"""WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and the content of its figures 1 and 3."""
 
 from cselab_lab.experiments.plan import (
     AVERAGE,
@@ -47,7 +47,7 @@ ROBERTA = (
         published="RoBERTa_base-whitening"),
     Row("DeCLUTR, RoBERTa", "declutr", encoder="roberta", pooling="mean", published="DeCLUTR-RoBERTa_base"),
 )  # fmt: skip
-"""Systems that the other papers' tables have, too."""
+"""Systems that are also in the remaining papers' tables."""
 
 SIMCSE = Row("SimCSE", "simcse")
 WHITENED = (

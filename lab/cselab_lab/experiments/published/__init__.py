@@ -1,8 +1,8 @@
-"""The numbers that the four papers print, as data: to be put beside what is measured here.
+"""The published numbers of the four papers, as data for comparison with ours.
 
 Every table of WhitenedCSE, ImSimCSE, Focal-InfoNCE and the survey is a CSV in `tables/`, one number a line, as printed
-(trailing zeros are kept). A cell that was copied from elsewhere, is misprinted or cannot be right carries a note that
-says so; nothing was mended. `claims.csv` holds the numbers of the running text, recomputed from the tables.
+(trailing zeros are kept). A cell that is copied from elsewhere, misprinted or impossible has a note; no number was
+corrected. `claims.csv` holds the numbers of the running text, recomputed from the tables.
 
 See also: `cselab_lab.experiments`, which run these tables again.
 """
@@ -52,7 +52,7 @@ TITLES = {
     ("survey", 9): "transfer tasks",
     ("survey", 10): "clustering",
 }
-"""The tables that hold numbers, and what each shows."""
+"""The tables with numbers, and their content."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +61,10 @@ class Cell:
 
     Attributes:
         row, column: the paper's labels, cleaned of typesetting.
-        printed: the number as printed; empty where the text that it was read from had lost it.
+        printed: the number as printed; empty if our copy of the text had lost it.
         spread: the printed standard deviation, or empty.
-        unit: what it is, such as "Spearman x100" or "accuracy %".
-        note: where it was copied from, or why it is doubtful; or empty.
+        unit: for example "Spearman x100" or "accuracy %".
+        note: the source of a copied number, or the reason for doubt; or empty.
     """
 
     row: str
@@ -100,7 +100,7 @@ class PublishedTable:
         """One cell.
 
         Raises:
-            ValueError: no such row or column; lists those there are.
+            ValueError: an unknown row or column; lists the known ones.
         """
         for cell in self.cells:
             if (cell.row, cell.column) == (row, column):
@@ -135,7 +135,7 @@ def published_table(paper: str, number: int) -> PublishedTable:
     '78.78'
 
     Raises:
-        ValueError: an unknown paper, or a table that it does not have; lists those there are.
+        ValueError: an unknown paper, or a table that it does not have; lists the known ones.
     """
     if number not in tables_of(paper):
         known = ", ".join(map(str, tables_of(paper)))
