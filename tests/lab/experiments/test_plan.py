@@ -191,11 +191,12 @@ def test_all_other_profiles_have_one_recipe_but_for_a_rate_that_a_row_gives(name
     assert f"By {own}" in lines
 
 
-PAGE = runpy.run_path(str(ROOT / "scripts" / "recipes_page.py"))
+PAGE = runpy.run_path(str(ROOT / "scripts" / "reference_pages.py"))
 
 
-def test_the_page_of_recipes_is_that_of_today():
-    assert PAGE["page"]() == (ROOT / "docs" / "recipes.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["recipes", "commands"])
+def test_a_generated_page_is_that_of_today(page):
+    assert PAGE[page]() == (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
 
 
 def test_a_recipe_is_what_is_printed_or_the_page_names_the_difference():
