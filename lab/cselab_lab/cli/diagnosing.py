@@ -27,13 +27,16 @@ SCORES = options.Checked("FILE", lambda name: Path(name) if Path(name).is_dir() 
 )
 @click.option("--texts", type=options.TEXT_FILE, help="texts to encode, or the texts of the vectors, one per line")
 @click.option("--corpus", type=options.TEXT_FILE, help="the training corpus, to look for faults in it")
-@options.several(options.column, options.pooling)
+@click.option("--test", type=PAIRS_TASK, help="an STS task or a file of pairs, to look for its pairs in the corpus")
+@options.several(options.column, options.pooling, options.data_folder)
 @click.option("--page", type=options.OUTPUT_FILE, help="write a page with pictures to this file (.html)")
 @options.several(options.text_form, options.quiet)
 def diagnose(
     subject: str,
     texts: Path | None,
     corpus: Path | None,
+    test: str | None,
+    data: Path | None,
     column: str | None,
     pooling: str | None,
     page: Path | None,
@@ -45,9 +48,14 @@ def diagnose(
     """
     from cselab.data import read_sentences
     from cselab_lab.diagnosis import diagnose as examine
+    from cselab_lab.diagnosis.explaining import pairs_by_split
 
     files = {"texts": texts, "corpus": corpus}
-    read = {name: list(read_sentences(file, column, name == "texts")) for name, file in files.items() if file}
+    read: dict[str, Any] = {
+        name: list(read_sentences(file, column, name == "texts")) for name, file in files.items() if file
+    }
+    if test is not None:
+        read["test"] = next(iter(pairs_by_split(test, data).values()))
     diagnosis = examine(subject, pooling=pooling, **read)
     options.print_result(diagnosis, form)
     if page is not None:

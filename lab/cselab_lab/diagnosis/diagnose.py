@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from cselab.data import as_pairs
+from cselab.data.tables import rows_in_memory
 from cselab_lab.diagnosis.evidence import Evidence, Training
 from cselab_lab.diagnosis.report import Diagnosis, Finding
 from cselab_lab.diagnosis.signs import SIGNS
@@ -22,6 +24,7 @@ def diagnose(
     corpus: Sequence[str] = (),
     others: Sequence[Any] = (),
     pooling: str | None = None,
+    test: Any = None,
 ) -> Diagnosis:
     """Check a run, an encoder or vectors for known faults: name, number, threshold, advice.
 
@@ -29,9 +32,11 @@ def diagnose(
         subject: a run (the result of `train`, or its folder), a folder of seeds, an encoder (anything with
             `encode`, or a name that `SentenceEncoder` opens), vectors `[n, d]`, or a file or a folder of them.
         texts: texts to encode, or the texts of the vectors; default: the natural sentences of Classroom STS.
-        corpus: the training corpus.
+        corpus: the training corpus: sentences, rows of several texts, or a table in memory, for example a
+            `datasets.Dataset`, streamed or not.
         others: more seeds, in any form of the subject.
         pooling: for an encoder that is opened by its name.
+        test: the test pairs, to look for them in the corpus; `cselab.data.as_pairs` reads them.
 
     Raises:
         ValueError: an unsupported subject; different numbers of vectors and texts.
@@ -43,11 +48,19 @@ def diagnose(
     seeds = _seeds(subject) if isinstance(subject, Path) and subject.is_dir() else []
     if seeds:
         subject, others = seeds[0], [*seeds[1:], *others]
-    seen = _known(subject, texts, corpus, [_opened(other, pooling) for other in others], pooling)
+    others = [_opened(other, pooling) for other in others]
+    seen = _known(subject, _sentences(texts), _sentences(corpus), others, pooling)
+    seen.test = None if test is None else as_pairs(test)
     readings = {name: sign.measure(seen) for name, sign in SIGNS.items()}
     metrics = {name: value for name, value in readings.items() if value is not None}
     findings = [Finding(SIGNS[name], value, seen) for name, value in metrics.items() if SIGNS[name].is_met(value)]
     return Diagnosis(_named(subject), findings, metrics, [name for name in SIGNS if name not in metrics])
+
+
+def _sentences(texts: Any) -> list[str]:
+    """The texts of a corpus in memory; of rows of several texts all of them."""
+    rows = (row if isinstance(row, tuple | list) else [row] for row in rows_in_memory(texts)[1])
+    return [text for row in rows for text in row if isinstance(text, str)]
 
 
 def _known(

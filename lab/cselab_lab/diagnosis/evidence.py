@@ -21,6 +21,7 @@ from jaxtyping import Float
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from cselab.data import Pairs
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.methods import Method, Views
 
@@ -50,7 +51,12 @@ class Evidence:
         corpus: the training sentences, if known.
         training: of a run.
         others: encoders, or vectors of the same texts, from more seeds.
+
+    Attributes:
+        test: the pairs of a test, if known.
     """
+
+    test: Pairs | None = None
 
     def __init__(
         self,
@@ -120,7 +126,15 @@ class Evidence:
     @cached_property
     def copies(self) -> Counter[str]:
         """The number of copies of each text in the corpus, ignoring case and white space."""
-        return Counter(" ".join(text.lower().split()) for text in self.corpus)
+        return Counter(map(_plain, self.corpus))
+
+    @cached_property
+    def leaks(self) -> list[int]:
+        """How many sentences of each test pair are in the corpus, ignoring case, white space and their order."""
+        if self.test is None:
+            return []
+        sides = zip(self.test.sentences1, self.test.sentences2, strict=True)
+        return [sum(_plain(sentence) in self.copies for sentence in pair) for pair in sides]
 
     @cached_property
     def overlaps(self) -> Float[np.ndarray, " k"]:
@@ -166,6 +180,10 @@ def views_of(encoder: SentenceEncoder, training: Training, batch: Sequence[str])
         head = method.build(learner, list(batch), torch.Generator().manual_seed(0))
         learner.attach_head(head if learner.head is None else learner.head)
         return method.views(Encode(learner.train(), training.config.max_length), list(batch))
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.lower().split())
 
 
 def _natural() -> list[str]:

@@ -117,7 +117,7 @@ class ScoreExplainer:
     """Explains several numbers of one encoder and task; vectors are kept from number to number."""
 
     def __init__(self, encoder: SentenceEncoder, task: str | Pairs, data: str | Path | None = None) -> None:
-        self.encoder, self.splits = encoder.copy().eval(), _splits(task, data)
+        self.encoder, self.splits = encoder.copy().eval(), pairs_by_split(task, data)
         self.task = task if isinstance(task, str) else task.name
         self.encoder.normalize = False
         self.pairs = cache(self._pairs)
@@ -252,7 +252,7 @@ class ScoreExplainer:
         return (predicted / scale).round(COSINE_DECIMALS)  # the scale does not change ranks; rounding noise does
 
 
-def _splits(task: str | Pairs, data: str | Path | None) -> dict[str, Pairs]:
+def pairs_by_split(task: str | Pairs, data: str | Path | None) -> dict[str, Pairs]:
     """The pairs of each available split of a task; the requested split is first."""
     from cselab.data import MissingFile, Pairs, read_pairs
     from cselab.evaluators.sts import STS

@@ -96,6 +96,12 @@ def copies(seen: Evidence) -> Any:
     return _histogram(times, "Copies of each text in the corpus", "times", "different texts")
 
 
+def leaks(seen: Evidence) -> Any:
+    """How many sentences of each test pair the corpus has."""
+    counts = [seen.leaks.count(many) for many in range(3)]
+    return _figure("Bar", ["0", "1", "2"], counts, "Test pairs in the corpus", "sentences in the corpus", "pairs")
+
+
 def overlaps(seen: Evidence) -> Any:
     """How many words two sentences of the corpus share."""
     shared = seen.overlaps

@@ -32,6 +32,19 @@ def duplicates(seen: Evidence) -> float | None:
 
 
 @sign(
+    "test pairs in the corpus",
+    "the share of test pairs with both sentences in the training corpus",
+    "The score of such a pair shows memory. Remove its sentences from the corpus and train again, or report the score "
+    "of the other pairs.",
+    pictures.leaks,
+    above=0,
+)
+def leaked_pairs(seen: Evidence) -> float | None:
+    """The pairs of the test of which the corpus has both sentences, in either order, over all pairs."""
+    return seen.leaks.count(2) / len(seen.leaks) if seen.leaks and seen.corpus else None
+
+
+@sign(
     "false negatives",
     "the number of near copies of a sentence in its batch (four of five words in common)",
     "Sentences with the same meaning are pushed apart. Remove near copies from the corpus, or use a method that spares "

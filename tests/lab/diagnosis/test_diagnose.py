@@ -105,6 +105,22 @@ def test_copies_are_counted_as_meetings_in_a_batch():
     assert read("false negatives", corpus=near)[0] and not read("false negatives", corpus=TEXTS)[0]
 
 
+def test_test_pairs_are_found_in_the_corpus_in_either_order():
+    test = [("A dog runs.", "A dog  sleeps.", 3), ("a cat", "A dog runs.", 1), ("new", "newer", 2)]
+    rows = [("a dog sleeps.", "a DOG runs."), ("a cow", "a horse")]
+    for corpus in (
+        rows,
+        [text for row in rows for text in row],
+        [{"anchor": one, "positive": two} for one, two in rows],
+    ):
+        found = diagnose(CLOUD, TEXTS, corpus, test=test)
+        assert found.metrics["test pairs in the corpus"] == pytest.approx(1 / 3)
+        assert "test pairs in the corpus" in names(found)
+        assert found.findings[0].figure().data[0].y == (1, 1, 1)
+    assert "test pairs in the corpus" not in names(diagnose(CLOUD, TEXTS, TEXTS, test=test))
+    assert "test pairs in the corpus" in diagnose(CLOUD, TEXTS, TEXTS).unseen
+
+
 def test_cut_texts_are_counted_in_tokens():
     encoder = make_encoder()
     lengths = Evidence(encoder, TEXTS).tokens(TEXTS)
@@ -181,7 +197,7 @@ def test_each_finding_has_a_picture_and_the_page_shows_it_without_a_network(tmp_
 
 
 def test_every_sign_says_what_is_measured_and_what_to_do():
-    assert len(SIGNS) == 18
+    assert len(SIGNS) == 19
     for name, one in SIGNS.items():
         assert one.measured[0].islower() and one.advice.endswith(".") and one.measure.__doc__, name
         assert replace(one, above=not one.above).is_met(one.threshold + 1) != one.is_met(one.threshold + 1)
