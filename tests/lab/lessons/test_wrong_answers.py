@@ -8,7 +8,6 @@ from cselab_lab.lessons.checks.benchmarks import DEVIATION, EXPECTED, FIRST, GAI
 from cselab_lab.lessons.checks.encoders import cosine, plain
 from cselab_lab.lessons.checks.focal_infonce import by_hand, differences
 from cselab_lab.lessons.checks.sentences import say_the_same
-from cselab_lab.lessons.checks.survey import SIX, method_cards
 from cselab_lab.lessons.exercises import diagnose, numbers_of
 from scipy.stats import spearmanr, ttest_1samp
 from spellings import every_exercise, solution_of
@@ -16,11 +15,10 @@ from torch.nn.functional import normalize
 
 from cselab.evaluators import RandomEncoder
 from cselab.losses import focal_info_nce
-from cselab.methods import METHODS, Contrastive, MixCSE, SNCSEDropout
+from cselab.methods import Contrastive, MixCSE, SNCSEDropout
 from cselab.metrics import cosine_gradients, rank
 
 GIRL = "The girl hugs the boy."
-STAGES = dict(bt_bert="data", sr_bert="view", consert="view", dcpcse="encoder", mixcse="loss", focal="loss")
 PREDICTED = {"columns": ("sentence", "negation"), "texts": 24, "candidates": 9}
 FEWEST = 7
 generator = np.random.default_rng(1)
@@ -237,13 +235,6 @@ WRONG = {
         ("too few", FEWEST - 1),
         ("not the fewest", FEWEST + 1),
     ],
-    "survey.METHOD_STAGES": [
-        ("no others: bt_bert, sr_bert", {**STAGES, "simcse": "loss"}),
-        ("a dictionary", list(STAGES.values())),
-        ("write one of data, view, encoder, head, loss", {**STAGES, "focal": "negatives"}),
-        ("a sentence that the corpus brought along", {**STAGES, "bt_bert": "view"}),
-        ("Its loss is plain InfoNCE", {**STAGES, "dcpcse": "loss"}),
-    ],
     "survey.COMPOSED_METHOD": [
         ("give the class itself", (Both(), PREDICTED)),
         ("inherit from both", (MixCSE, PREDICTED)),
@@ -360,8 +351,3 @@ def test_the_power_is_what_a_simulation_finds(seeds):
 def test_one_number_of_seeds_is_right():
     assert [n for n in range(2, 60) if diagnose(n, benchmarks.SEEDS_NEEDED).solved] == [FEWEST]
     assert power(FEWEST) > WANTED + 0.01 and power(FEWEST - 1) < WANTED - 0.05
-
-
-def test_the_six_methods_of_the_survey_touch_one_stage_each():
-    assert set(SIX) <= set(METHODS)
-    assert {card.name: len(card.stages) for card in method_cards(SIX)} == dict.fromkeys(SIX, 1)

@@ -1,7 +1,7 @@
-"""The exercises of lesson 11: six methods and their stages, two methods in one, SimCSE in disguise."""
+"""The exercise of lesson 11: two methods in one."""
 
 from collections.abc import Mapping
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import torch
@@ -10,8 +10,6 @@ from cselab.encoders.encoding import Encode
 from cselab.methods import Method, Views
 from cselab_lab.lessons.checks.encoders import plain, rows
 from cselab_lab.lessons.exercises import Check, Exercise
-from cselab_lab.lessons.pipeline_diff import STAGES as PIPELINE
-from cselab_lab.lessons.pipeline_diff import method_cards
 
 ROWS = 8
 
@@ -24,57 +22,7 @@ class _Counting(Encode):
         return super().__call__(*views, **options)
 
 
-# ---- 1: six methods by where they touch the pipeline: {"name": "data" | ... | "loss"} ---------------------
-
-SIX = {
-    "bt_bert": "its second view is a sentence that the corpus brought along: encoder and loss see two texts as ever",
-    "sr_bert": "the words change before anything is encoded",
-    "consert": "input vectors and positions change: what goes into the encoder, not the encoder itself",
-    "dcpcse": "the vectors of the prefix are weights inside each layer; texts and loss stay as they are",
-    "mixcse": "the mixed vectors are made of encoded ones, and count only in the denominator",
-    "focal": "the same vectors are contrasted, with other weights",
-}
-"""Methods that touch one stage only, and what gives each away."""
-WRONGLY = {
-    "loss": "Its loss is plain InfoNCE; ",
-    "head": "Linear + tanh stands there, as in SimCSE; ",
-    "data": "Its rows hold a sentence and nothing else; ",
-    "encoder": "One network with the usual weights encodes all views; ",
-}
-
-
-@cache
-def _seen() -> dict[str, str]:
-    """Where each is seen to touch the pipeline, in a step on the spot."""
-    return {card.name: next(iter(card.stages)) for card in method_cards(SIX)}
-
-
-def _stage(answer: object) -> str:
-    return str(answer).strip().lower()
-
-
-def _placed(name: str, answer: Mapping[str, str]) -> str:
-    if (stage := _stage(answer[name])) == _seen()[name]:
-        return ""
-    hint = WRONGLY.get(stage, "") + SIX[name]
-    return f"You said {stage!r}. {hint[0].upper()}{hint[1:]}."
-
-
-METHOD_STAGES = Exercise(
-    Check(
-        f"all six have a place: {', '.join(SIX)}",
-        lambda answer: isinstance(answer, Mapping) and set(answer) == set(SIX),
-        f'a dictionary, {{"bt_bert": "...", ...}}, with these six names and no others: {", ".join(SIX)}.',
-    ),
-    Check(
-        f"the places are stages: {', '.join(PIPELINE)}",
-        lambda answer: set(map(_stage, answer.values())) <= set(PIPELINE),
-        f"write one of {', '.join(PIPELINE)} for each, as text.",
-    ),
-    *(Check(f"{name} is at its stage", partial(_placed, name)) for name in SIX),
-)
-
-# ---- 2: two methods put together, and a prediction of what the result does: (class, prediction) -----------
+# ---- 1: two methods put together, and a prediction of what the result does: (class, prediction) -----------
 
 
 def _observed(answer: Any) -> tuple[Views, dict[str, float], dict[str, Any]]:
