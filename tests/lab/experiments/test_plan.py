@@ -2,8 +2,10 @@
 
 import runpy
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 
+import click
 import pytest
 from cselab_lab.experiments import EXPERIMENTS, PROFILES, Above, Experiment, Row, get_experiment, get_profile
 from cselab_lab.experiments.plan import AVERAGE, Size, channels_a_group, expand_rows, jobs, missing_rank
@@ -196,6 +198,8 @@ PAGE = runpy.run_path(str(ROOT / "scripts" / "reference_pages.py"))
 
 @pytest.mark.parametrize("page", ["recipes", "commands"])
 def test_a_generated_page_is_that_of_today(page):
+    if page == "commands" and "help" not in signature(click.Argument).parameters:
+        pytest.skip("click before 8.5 prints no help of arguments")
     assert PAGE[page]() == (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
 
 
