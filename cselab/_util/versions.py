@@ -1,6 +1,6 @@
 """The versions that can change numbers, and the kind of machine."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 """Of cselab; pyproject.toml reads it here."""
 
 
