@@ -105,14 +105,14 @@ def shown_before(cells, at):
 
 
 def gives_away(value, headings, sources, outputs):
-    """Whether a number is in the section, or a word in a heading or an output; whole numbers are anywhere."""
+    """Whether a number is in the section, or a word in a heading or an output; whole numbers (2.001) are anywhere."""
     if isinstance(value, list):
         return gives_away(value[0], headings, [], []) if value else False
     if isinstance(value, str):
         return re.search(rf"\b{re.escape(value)}\b", "\n".join(headings + outputs)) is not None
     if isinstance(value, bool) or abs(value) < 0.1 or float(value).is_integer():
         return False
-    forms = {f"{value:.3g}", f"{value:.3f}", f"{value:.2f}"}
+    forms = {form for form in (f"{value:.3g}", f"{value:.3f}", f"{value:.2f}") if "." in form}
     return any(
         re.search(rf"(?<![\d.]){re.escape(form)}(?!\d)", "\n".join(headings + sources + outputs)) for form in forms
     )
