@@ -61,8 +61,7 @@ PANELS = {
     ),
     "LossLab": (
         lambda key: LossLab({0: VIEWS[:, :8], 5: VIEWS[:, 8:16]}, key=key),
-        {"step": 0, "loss": "ArcCon", "pair": "negative", "temperature": 0.2, "focal_m": 0.7, "off_dropout_m": 0.5,
-         "margin": 30.0},
+        {"step": 0, "loss": "ArcCon", "pair": "positive", "temperature": 0.2},
     ),
     "MethodMap": (lambda key: MethodMap(CARDS, key=key), {"family": "text", "selection": (1,)}),
     "NoiseLab": (
@@ -82,7 +81,7 @@ PANELS = {
     ),
     "TrainingMonitor": (lambda key: TrainingMonitor({"SimCSE": [ROWS, ROWS]}, key=key), {}),
     "WhiteningLab": (
-        lambda key: WhiteningLab(vectors=VIEWS, batch_size=30, key=key),
-        {"source": PLANE, "strategy": "ZCA", "num_groups": 3, "batch_size": 20, "eps": 0.1, "seed": 1, "stage": 1},
+        lambda key: WhiteningLab(vectors=VIEWS, strategy="group", batch_size=30, key=key),
+        {"source": PLANE, "strategy": "ZCA", "num_groups": 3, "batch_size": 20, "eps": 0.1, "stage": 1},
     ),
 }  # fmt: skip

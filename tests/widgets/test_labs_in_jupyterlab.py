@@ -73,22 +73,24 @@ def test_the_labs_hear_their_controls_and_tell_python(open_notebook, page):
     assert red(page) == []
     whitening, noise, rank, loss = (cells.nth(number) for number in (1, 2, 3, 4))
 
-    expect(whitening).to_contain_text("Two channels: turned back: ZCA")
+    whitening.get_by_role("tab", name="How does it get there?").click()
+    expect(whitening).to_contain_text("Two channels, turned back: ZCA")
     whitening.locator(".noUi-handle").last.press("ArrowLeft")
-    expect(whitening).to_contain_text("Two channels: scaled: PCA")
+    expect(whitening).to_contain_text("Two channels, scaled: PCA")
     expect(whitening).to_contain_text("python: 3")
 
-    title = noise.locator("text=/Radius .*neighbour/").first
+    title = noise.locator("text=/Dropout moves this sentence/").first
     before = title.text_content()
     noise.locator("select").first.select_option(index=4)
     expect(title).not_to_have_text(before)
     expect(noise).to_contain_text("python: 4")
 
-    expect(rank).to_contain_text("rank 8, centred 7")
+    expect(rank).to_contain_text("8 sentences: rank 8 of 32")
     rank.locator(".noUi-handle").first.press("ArrowLeft")
-    expect(rank).to_contain_text("rank 4, centred 3")
+    expect(rank).to_contain_text("4 sentences: rank 4 of 32")
     expect(rank).to_contain_text("python: 4")
 
+    loss.get_by_role("tab", name="What does this batch look like?").click()
     expect(loss).to_contain_text("Cosines at step 5")
     loss.locator(".noUi-handle").first.press("ArrowLeft")
     expect(loss).to_contain_text("Cosines at step 0")

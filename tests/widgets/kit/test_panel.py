@@ -89,7 +89,7 @@ def test_a_panel_shows_itself_in_every_medium():
 
 def test_plotly_js_is_sent_once_and_not_with_each_plot():
     shown = Dot(DotState())
-    assert len(json.dumps(shown.widget.children[1].get_state(), default=str)) < 30_000
+    assert len(json.dumps(shown.widget.children[1].get_state(), default=str)) < 33_500
     assert plotly_js() is plotly_js()
     assert len(plotly_js()._esm) > 1_000_000
 

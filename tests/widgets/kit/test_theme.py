@@ -1,5 +1,6 @@
 import pytest
-from cselab_widgets.kit.theme import INK, NUMERIC_SCALE, OKABE_ITO
+from cselab_widgets.kit.page_panel import CSS as COMPUTED
+from cselab_widgets.kit.theme import CSS, INK, NUMERIC_SCALE, PALETTE, ROLES
 
 
 def luminance(color: str) -> float:
@@ -15,19 +16,18 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("page", ["#ffffff", "#111111"], ids=["light", "dark"])
-def test_text_reads_on_both_themes(page):
-    assert contrast(INK, page) > 4.3
+def test_marks_stand_out_on_both_themes(page):
+    for color in (INK, *ROLES.values(), *PALETTE, *NUMERIC_SCALE):
+        assert contrast(color, page) >= 3
 
 
-def test_data_colours_never_vanish_into_either_page():
-    for color in (*OKABE_ITO, *NUMERIC_SCALE):
-        assert min(contrast(color, "#ffffff"), contrast(color, "#111111")) > 1.25
-
-
-def test_the_dark_end_of_the_numeric_scale_stands_out_on_a_dark_page():
-    assert contrast(NUMERIC_SCALE[0], "#111111") >= 3
-
-
-def test_the_numeric_scale_gets_steadily_lighter():
+def test_roles_differ_and_an_order_goes_from_light_to_dark():
+    assert len(set(ROLES.values())) == len(ROLES)
     steps = [luminance(color) for color in NUMERIC_SCALE]
-    assert steps == sorted(steps)
+    assert steps == sorted(steps, reverse=True)
+
+
+def test_the_style_sheets_hold_the_colours_of_the_roles():
+    assert "--cselab-anchor" not in CSS + COMPUTED
+    for role in ("anchor", "positive", "negative"):
+        assert f".cselab-{role}s path {{ fill: {ROLES[role].lower()}; }}" in COMPUTED

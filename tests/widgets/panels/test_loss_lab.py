@@ -143,7 +143,7 @@ def test_the_sliders_turn_the_losses_they_name():
 
 
 def test_a_low_temperature_leaves_the_push_to_the_hardest_negative(lab):
-    cold, warm = (traces(lab, temperature=t)["shares: InfoNCE"].y for t in (0.02, 1.0))
+    cold, warm = (traces(lab, temperature=t)["shares: chosen"].y for t in (0.02, 1.0))
     assert cold[0] > 80 and warm[0] < 25
     assert cold[-1] == warm[-1] == 100
 
@@ -191,3 +191,26 @@ def test_the_default_run_takes_an_encoder_and_sentences_of_ones_own():
 def test_what_cannot_be_shown_is_refused(views, arguments, message):
     with pytest.raises(ValueError, match=message):
         LossLab(**{"views": views, **arguments})
+
+
+def test_the_chosen_loss_is_drawn_beside_info_nce_and_no_other(lab):
+    found = traces(lab, loss="ArcCon")
+    assert [line.name for uid, line in found.items() if uid.startswith("gradients: ") and line.name] == [
+        "InfoNCE",
+        "ArcCon",
+    ]
+    assert traces(lab)["gradients: InfoNCE"].visible is False
+
+
+def test_titles_say_what_the_curves_show(lab):
+    def title(**changes):
+        return lab.figure(**changes).layout.annotations[0].text
+
+    positive, negatives = lab.state.typical
+    rest = math.exp(positive / 0.2) + 6 * math.exp(negatives / 0.2)
+    low, high = (math.exp(cosine / 0.2) / (rest + math.exp(cosine / 0.2)) for cosine in (0.5, 0.7))
+    words = title(temperature=0.2)
+    assert words.startswith("InfoNCE pushes a negative of cosine 0.7 ") and words.endswith(" as hard as one of 0.5")
+    assert float(words.split()[7]) == pytest.approx(high / low, abs=0.1)
+    assert float(title(loss="Focal-InfoNCE").split()[-2]) == pytest.approx(-0.15, abs=0.02)
+    assert title(loss="Eq. 8, printed", pair="positive") == "Eq. 8, printed pushes positives apart"

@@ -5,7 +5,6 @@ from cselab_widgets import NoiseLab
 
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
-from cselab.losses import info_nce
 from cselab.methods import create_method
 
 
@@ -29,27 +28,16 @@ def traces(lab, **changes):
     return {trace.uid: trace for trace in lab.figure(**changes).data}
 
 
-def test_the_variance_of_a_mean_falls_as_one_over_k(lab):
-    measured = np.array(traces(lab)["variance of the mean"].y)
-    np.testing.assert_allclose(measured * np.arange(1, 21), 1, atol=0.3)
-    assert traces(lab)["1/K"].y[9] == pytest.approx(0.1)
-
-
-def test_means_of_unbiased_passes_come_to_the_off_dropout_vector_and_of_biased_ones_do_not(passes, clean):
-    near = NoiseLab(vectors=passes, clean=clean).state.falling[1]
-    far = NoiseLab(vectors=passes + 0.2, clean=clean).state.falling[1]
-    assert near[-1] < 0.1
-    assert far[-1] == pytest.approx(1, abs=0.2)  # a bias of one standard deviation stays
-    assert far[0] == pytest.approx(2, abs=0.3)
-
-
 def test_the_radius_of_a_cloud_is_its_distance_from_the_clean_direction(lab):
     unit = lab.state.clean[3] / np.linalg.norm(lab.state.clean[3])
     others = lab.state.passes[:, 3] / np.linalg.norm(lab.state.passes[:, 3], axis=1, keepdims=True)
     wanted = np.sqrt(np.mean(np.sum((others - unit) ** 2, axis=1)))
     drawn = traces(lab, sentence=3)
     assert drawn["radii"].y[3] == pytest.approx(wanted, abs=1e-3)
-    assert np.hypot(drawn["ring"].x[0], drawn["ring"].y[0]) == pytest.approx(wanted, abs=1e-3)
+    x, y = np.array(drawn["dropout"].x), np.array(drawn["dropout"].y)
+    ring = np.hypot(drawn["ring"].x[0], drawn["ring"].y[0])  # of the plane that is drawn
+    assert ring == pytest.approx(np.sqrt(np.mean(x**2 + y**2)), abs=1e-3) and ring < wanted
+    assert f"moves this sentence {wanted:.2f}" in lab.figure(sentence=3).layout.annotations[0].text
 
 
 def test_the_neighbour_is_the_nearest_and_lies_along_the_axis_towards_it(lab):
@@ -74,14 +62,6 @@ def test_noise_parts_positives_and_its_absence_joins_them(lab):
     assert positives["off-dropout"] == pytest.approx(1)
     box = traces(lab)["positives"]
     assert box.median[1] == pytest.approx(np.median(lab.state.cosines["+noise"][0]), abs=1e-4)
-
-
-def test_the_losses_are_those_of_table_1_on_these_vectors(lab):
-    drawn = traces(lab)["losses"]
-    assert drawn.y == ("SimCSE", "Pos. +Noise", "Pos. -Noise", "Neg. +Noise", "Neg. -Noise", "off-dropout")
-    one, other = (torch.from_numpy(lab.state.passes[row]).double() for row in (0, 1))
-    assert drawn.x[0] == pytest.approx(float(info_nce(one, other, 0.05).total), abs=1e-4)
-    assert drawn.x[1] > drawn.x[0] > drawn.x[2]
 
 
 def test_a_click_on_a_sentence_shows_its_cloud_and_a_row_is_a_sentence(lab):

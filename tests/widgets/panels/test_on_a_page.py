@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from cselab_widgets.kit.fields import hidden_controls
 from cselab_widgets.kit.page import bare_page
 from cselab_widgets.kit.plot import as_json
 from cselab_widgets.kit.static_export import controls_of
@@ -46,7 +47,7 @@ def opened(panels, browser, tmp_path_factory):
 def shows(section, panel, **changes):
     """The page shows what Python draws and says after these changes."""
     state = panel._changed(changes) if changes else panel.state
-    expect(section.get_by_role("img").first).to_have_attribute("aria-label", panel.describe(state))
+    expect(section.get_by_role("figure").first).to_have_attribute("aria-label", panel.describe(state))
     section.page.wait_for_function("(section) => section.drawn", arg=section.element_handle())
     drawn = json.loads(section.evaluate("(section) => section.drawn"))
     expected = json.loads(json.dumps(as_json(panel.draw(state))["data"]))
@@ -74,8 +75,10 @@ def test_each_value_of_each_control_shows_what_python_draws(name, opened, panels
     panel, section = panels[name], opened.locator(f"#{name}")
     shows(section, panel)
     for control in controls_of(panel):
-        if control.kind == "text":
+        if control.kind == "text" or control.name in hidden_controls(panel.state):
             continue
+        if control.classes:  # it stands beside some questions alone
+            section.get_by_role("tab").nth(int(control.classes[0][-1])).click()
         base = getattr(panel.state, control.name)
         others = [
             (n, *one)
@@ -105,6 +108,26 @@ def test_controls_work_together_where_the_page_holds_that_and_say_so_where_not(o
     section.get_by_label("pair", exact=True).select_option(pair[0])
     expect(section.locator("[role=status]")).to_contain_text("remove is back at nothing")
     shows(section, panel, selection=pair[1])
+
+
+def test_a_question_shows_its_planes_and_controls_and_a_loss_its_own_parameter(opened, panels):
+    section, panel = opened.locator("#LossLab"), panels["LossLab"]
+    section.get_by_role("tab").first.click()
+    expect(section.locator(".cselab-plane:visible")).to_have_count(1)
+    expect(section.get_by_label("step")).to_be_hidden()
+    section.get_by_role("tab").first.press("ArrowLeft")  # round to the last
+    expect(section.locator(".cselab-plane:visible")).to_have_count(3)
+    expect(section.get_by_label("cosine of the")).to_be_hidden()
+    section.get_by_role("tab").first.click()
+    expect(section.get_by_role("slider", name="m", exact=True)).to_be_hidden()
+    section.get_by_label("loss", exact=True).select_option("Focal-InfoNCE")
+    section.get_by_role("slider", name="m", exact=True).fill("0")
+    shows(section, panel, loss="Focal-InfoNCE", focal_m=0.0)
+    expect(section.locator(".cselab-title:visible")).to_have_text(
+        panel.figure(loss="Focal-InfoNCE", focal_m=0.0).layout.annotations[0].text
+    )
+    section.get_by_label("loss", exact=True).select_option("InfoNCE")
+    shows(section, panel)
 
 
 def test_a_click_tells_what_the_point_says_or_chooses_it_and_a_lasso_tells_several(opened, panels):

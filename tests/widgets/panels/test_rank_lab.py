@@ -31,24 +31,34 @@ def test_64_sentences_have_rank_64_and_one_less_when_centred(lab):
     found = traces(lab)
     assert len(found["singular values: uncentred"].x) == 64
     assert len(found["singular values: centred"].x) == 63
-    assert tuple(found["measured"].y) == (64, 63)
+    assert found["measured"].y == (64,) and lab.state.rank("centred") == 63
     assert "rank 64 uncentred, 63 centred; at most 64 of 96" in lab.summary()
 
 
 def test_artificial_rows_lift_the_rank_until_it_is_full(lab):
-    assert tuple(traces(lab, artificial_rows=16)["measured"].y) == (80, 79)
-    assert tuple(traces(lab, artificial_rows=32)["measured"].y) == (96, 95)
+    assert traces(lab, artificial_rows=16)["measured"].y == (80,)
+    assert traces(lab, artificial_rows=32)["measured"].y == (96,)
     lab.set(artificial_rows=100)
     assert "rank 96 uncentred, 96 centred; full rank" in lab.summary()
     assert lab.state.floors["Barlow Twins"] == 0
 
 
 def test_the_line_is_the_bound_and_the_batch_lies_on_it(lab):
-    found = traces(lab, batch_size=32)
-    for name, marker in (("uncentred", 0), ("centred", 1)):
-        line = found[f"bound: {name}"]
-        assert line.y[line.x.index(32)] == found["measured"].y[marker]
-        assert max(line.y) == 96
+    line, measured = (traces(lab, batch_size=32)[uid] for uid in ("bound", "measured"))
+    assert line.y[line.x.index(32)] == measured.y[0] == 32
+    assert max(line.y) == line.y[line.x.index(96)] == 96  # the knee is a point of the line
+    assert lab.figure().layout.xaxis.type is None  # linear: the knee is a knee
+
+
+@pytest.mark.parametrize(
+    ("changes", "title"),
+    [
+        ({}, "64 sentences: rank 64 of 96"),
+        ({"batch_size": 80, "artificial_rows": 32}, "80 sentences and 32 artificial rows: rank 96 of 96"),
+    ],
+)
+def test_the_title_is_the_answer(lab, changes, title):
+    assert lab.figure(**changes).layout.annotations[0].text == title
 
 
 def test_the_paper_s_setting_has_the_paper_s_numbers():

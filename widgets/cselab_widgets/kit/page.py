@@ -16,10 +16,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from .scripts import FIGURE_JS, KIT, PAGE_JS
+from .scripts import FIGURE_JS, PAGE_JS
 from .theme import CSS
-
-CONTROLS_CSS = (KIT / "page_controls.css").read_text(encoding="utf-8")
 
 # The div is found by a hash of what it shows, not by a random id, so that the same notebook run twice
 # gives the same page; a figure shown twice is drawn twice, each div once.
@@ -64,7 +62,7 @@ def figure_to_html(height: int, words: Mapping[str, str], piece: Mapping[str, An
     # "<" would let a sentence close the script element; inside JSON it only ever stands in strings.
     script = json.dumps(piece, separators=(",", ":")).replace("<", "\\u003c")
     return _PIECE.format(
-        css=CSS + CONTROLS_CSS,
+        css=CSS,
         digest=hashlib.sha256(script.encode()).hexdigest()[:16],
         height=height,
         summary=html.escape(words["summary"]),

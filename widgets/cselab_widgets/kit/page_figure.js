@@ -5,7 +5,7 @@
 /**
  * @typedef {Record<string, any>} State the controls' values by name
  * @typedef {[label: string, value: any][]} Options
- * @typedef {{ name: string, label: string, kind: "list" | "slider" | "steps" | "check" | "text", options: Options }} Control
+ * @typedef {{ name: string, label: string, kind: "list" | "slider" | "steps" | "check" | "text", options: Options, classes: string[], hides: boolean }} Control
  * @typedef {object} Shown
  * @property {object[]} data traces, as plotly.js takes them
  * @property {object} layout
@@ -13,6 +13,7 @@
  * @property {string} [note] the line under the picture
  * @property {string} [details] HTML under that
  * @property {State} [state] what the controls say then, where it is not what was asked
+ * @property {string[]} [hidden] controls that say nothing then
  * @property {Record<string, Options>} [options] what they offer then
  * @typedef {{ controls: Control[], state: State, clicks: string, config: object, held: string, packed: string }} Piece
  */
@@ -77,6 +78,7 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
   const voice = spoken();
   const picked = element("div", { class: "cselab-picked" });
   const label = Object.fromEntries(controls.map((one) => [one.name, one.label]));
+  const hides = new Set(controls.filter((one) => one.hides).map(({ name }) => name));
   let asked = {};
   let shown = /** @type {Shown} */ (lookup(base, carried));
   let options = {};
@@ -90,6 +92,7 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
       options[name] = found.options?.[name] ?? all;
       made.offer(options[name]);
       made.set(now(name));
+      if (hides.has(name)) made.box.hidden = found.hidden?.includes(name) ?? false;
     }
   };
   const draw = (found) => {
@@ -102,9 +105,11 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
   // A value that the page does not carry beside the others is shown alone, and the page says what went back.
   const choose = (name, value) => {
     const together = { ...asked, [name]: value };
-    let found = lookup({ ...base, ...together }, carried);
+    const shared = Object.fromEntries(Object.entries(together).filter(([one]) => one === name || !hides.has(one)));
+    const kept = [together, shared].find((one) => lookup({ ...base, ...one }, carried));
+    let found = kept ? lookup({ ...base, ...kept }, carried) : null;
     let words = "";
-    if (found) asked = together;
+    if (kept) asked = kept;
     else {
       found = lookup({ ...base, [name]: value }, carried);
       if (!found) {
@@ -121,13 +126,16 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
     voice.say(found.words.slice(0, 300));
   };
 
-  const drawnControls = controls.map(({ name, label, kind, options: all }) => {
+  const drawnControls = controls.map(({ name, label, kind, options: all, classes }) => {
     const chosen = (value) => choose(name, value);
     const make = { list: choice, slider, steps: stepper, check, text: reading }[kind];
-    return { name, all, made: make(label, all, chosen) };
+    const made = make(label, all, chosen);
+    made.box.classList.add(...classes);
+    return { name, all, made };
   });
   hands.replaceChildren(...drawnControls.map(({ made }) => made.box));
-  if (controls.length) hands.after(element("p", { class: "cselab-small" }, held), said, voice.box);
+  if (controls.length) hands.after(said, voice.box);
+  if (held) panel.append(element("p", { class: "cselab-small" }, held));
   details.before(picked);
 
   // A click chooses what a control offers; else, as a lasso does, it shows what the points say when pointed at.

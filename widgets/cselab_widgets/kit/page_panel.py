@@ -31,8 +31,9 @@ from cselab._util.writing import write_text
 from .page import bare_page
 from .places import take_place
 from .scripts import KIT, LISTEN_JS, inlined
+from .theme import style_sheet
 
-CSS = "".join((KIT / f"{name}.css").read_text(encoding="utf-8") for name in ("page_controls", "page_panel"))
+CSS = style_sheet("panel", "page_panel")
 COMPUTING = tuple(KIT / f"{name}.js" for name in ("linear", "tape", "losses", "geometry", "draws", "page_controls"))
 WIDGET_JS = (KIT / "page_panel.js").read_text(encoding="utf-8")
 

@@ -1,26 +1,24 @@
 """A figure of several planes side by side: each its title, its traces, its two axes."""
 
-from collections.abc import Mapping, Sequence
-from math import ceil
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, floor
 from typing import Any, NamedTuple
 
+import numpy as np
 import plotly.graph_objects as go
 
-from .theme import TEMPLATE
+from .theme import AXIS, DIVERGING, TEMPLATE, TITLE
 
 ROW = 260  # pixels a row of planes, and what its title and the axis title of the row above take
 GAP = 92
 TOP, BOTTOM = 94, 56
 SPACING = 0.24  # of the width, between the columns together
 
-# Blue above zero, vermilion below, and near zero what the page shows: the same on light and dark.
-DIVERGING = ((0, "#D55E00"), (0.5, "rgba(128, 128, 128, 0.06)"), (1, "#0072B2"))
-
 
 class Plane(NamedTuple):
-    """One of the planes: a title above it, traces in it, what its axes are (as Plotly takes them).
+    """One of the planes: its answer as a title, traces in it, its axes (as Plotly takes them).
 
-    `square`: both axes have one scale.
+    `square`: both axes have one scale. `words`: two lines at most, shown under it.
     """
 
     title: str
@@ -28,12 +26,17 @@ class Plane(NamedTuple):
     x: Mapping[str, Any]
     y: Mapping[str, Any]
     square: bool = False
+    words: str = ""
 
 
-def side_by_side(planes: Sequence[Plane], columns: int = 3) -> go.Figure:
+def side_by_side(
+    planes: Sequence[Plane], columns: int = 3, tabs: Mapping[str, Sequence[int]] | None = None
+) -> go.Figure:
     """The planes, row by row; figure.js draws each as a plot with a legend of its own, in fewer columns if need be.
 
-    Where Plotly alone draws the figure it has one legend on top; the first of traces with one name stands for all.
+    `tabs` are questions and the planes that answer each, by number: figure.js shows those of one question at a time.
+    Where Plotly alone draws the figure it has all planes and one legend on top; the first of traces with one name
+    stands for all.
     """
     rows = ceil(len(planes) / columns)
     inner = rows * ROW + (rows - 1) * GAP
@@ -44,7 +47,11 @@ def side_by_side(planes: Sequence[Plane], columns: int = 3) -> go.Figure:
         "margin": {"t": TOP, "b": BOTTOM},
         "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
         "annotations": [],
-        "meta": {"columns": columns},
+        "meta": {
+            "columns": columns,
+            "words": [plane.words for plane in planes],
+            "tabs": [[question, list(shown)] for question, shown in (tabs or {}).items()],
+        },
     }
     traces, named = [], set()
     for number, plane in enumerate(planes):
@@ -56,7 +63,7 @@ def side_by_side(planes: Sequence[Plane], columns: int = 3) -> go.Figure:
         layout[f"yaxis{own}"] = _axis(plane.y, 4, anchor=f"x{own}", domain=[max(top - tall, 0), top], **one_scale)
         place = {"x": left + wide / 2, "y": top, "xref": "paper", "yref": "paper"}
         place |= {"xanchor": "center", "yanchor": "bottom"}
-        layout["annotations"].append({"text": plane.title, "showarrow": False, "font": {"size": 14}, **place})
+        layout["annotations"].append({"text": plane.title, "showarrow": False, "font": {"size": TITLE}, **place})
         for trace in plane.traces:
             trace.xaxis, trace.yaxis = f"x{own}", f"y{own}"
             if trace.name and trace.showlegend is not False:
@@ -74,29 +81,85 @@ def above(text: str, x: float = 0.0, xanchor: str = "left", of: str = "paper") -
     return {"text": text, "showarrow": False, **place}
 
 
+def decades(values: Iterable[float]) -> dict[str, Any]:
+    """A logarithmic axis that holds the values: its numbers are powers of ten, or 1, 2, 5 where there are few of these.
+
+    >>> decades([3.0, 40.0])["ticktext"]
+    ['5', '10', '20']
+    """
+    drawn = np.log10([value for value in values if value > 0] or [1.0])
+    low, high = float(drawn.min()), float(drawn.max())
+    room = 0.06 * max(high - low, 0.3)
+    steps = (1,) if high - low > 2 else (1, 2, 5)
+    apart = max(1, ceil((high - low) / 6))
+    powers = range(floor(low), ceil(high) + 1)
+    ticks = [step * 10.0**power for power in powers if power % apart == 0 for step in steps]
+    ticks = [tick for tick in ticks if low - room <= np.log10(tick) <= high + room]
+    text = [f"{tick:g}" if 1e-3 < tick < 1e5 else f"10<sup>{round(np.log10(tick))}</sup>" for tick in ticks]
+    span = [low - room, high + room]
+    return {"type": "log", "range": span, "tickvals": ticks, "ticktext": text, "minor": {"ticks": ""}}
+
+
+def named_at_ends(lines: Sequence[go.Scatter], uid: str, log: bool = False) -> list[go.Scatter]:
+    """The lines without a legend, and their names where they end, as far apart as text needs.
+
+    `log`: the axis of the values is logarithmic.
+    """
+    ends = []
+    for line in lines:
+        line.showlegend = False
+        if line.visible is not False and line.y is not None and len(line.y) and (not log or line.y[-1] > 0):
+            ends.append((np.log10(line.y[-1]) if log else line.y[-1], line.x[-1], line.name))
+    drawn = np.concatenate([np.asarray(line.y, dtype=float) for line in lines if line.y is not None])
+    drawn = np.log10(drawn[drawn > 0]) if log else drawn
+    apart = 0.075 * float(np.ptp(drawn)) if len(drawn) else 0.0
+    ends.sort(key=lambda end: end[0])
+    places: list[float] = []
+    for value, *_ in ends:
+        places.append(max(value, places[-1] + apart) if places else value)
+    text = go.Scatter(
+        x=[x for _, x, _ in ends],
+        y=[float(f"{10**place if log else place:.4g}") for place in places],
+        text=[f" {name}" for *_, name in ends],
+        uid=uid,
+        mode="text",
+        textposition="middle right",
+        cliponaxis=False,
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    return [*lines, text]
+
+
 def _axis(given: Mapping[str, Any], standoff: int, **place: Any) -> dict[str, Any]:
     axis = {**given, **place}
     if "title" in axis:
-        axis["title"] = {"standoff": standoff, "font": {"size": 13}, **axis["title"]}
+        axis["title"] = {"standoff": standoff, "font": {"size": AXIS}, **axis["title"]}
     return axis
 
 
-def heatmap(values: Any, uid: str, limit: float, hover: str) -> go.Heatmap:
-    """A matrix with row 0 on top, coloured from -limit to limit; `hover` is a Plotly template of x, y, z."""
+def heatmap(values: Any, uid: str, limit: float, hover: str, scale: bool = False) -> go.Heatmap:
+    """A matrix with row 0 on top, coloured from -limit to limit; `hover` is a Plotly template of x, y, z.
+
+    `scale`: the colours' values stand beside it.
+    """
     return go.Heatmap(
         z=values,
         uid=uid,
         zmin=-limit,
         zmax=limit,
         colorscale=DIVERGING,
-        showscale=False,
+        showscale=scale,
+        colorbar={"thickness": 10, "xpad": 6, "tickvals": [-limit, 0, limit], "outlinewidth": 0},
         hovertemplate=hover + "<extra></extra>",
     )
 
 
-def matrix(title: str, heat: go.Heatmap) -> Plane:
-    """A plane for a matrix: one scale on both axes, row 0 on top, no lines."""
+def matrix(title: str, heat: go.Heatmap, named: str = "", words: str = "") -> Plane:
+    """A plane for a matrix whose rows and columns are `named`: one scale on both axes, row 0 on top, no lines."""
     apart = next((n for n in (1, 2, 5, 10, 20, 50, 100) if 6 * n >= len(heat.z)), 200)
     ticks = {"tick0": 0, "dtick": apart, "ticks": ""}
     plain = {**ticks, "constrain": "domain", "showgrid": False, "showline": False}
-    return Plane(title, [heat], plain, {**plain, "autorange": "reversed"}, square=True)
+    if named:
+        plain["title"] = {"text": named}
+    return Plane(title, [heat], plain, {**plain, "autorange": "reversed"}, square=True, words=words)

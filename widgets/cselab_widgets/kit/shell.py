@@ -8,6 +8,7 @@ import ipywidgets
 import plotly.graph_objects as go
 
 from .controls import show_value
+from .fields import hidden_controls, shown_fields
 from .plot import Plot
 
 
@@ -33,9 +34,11 @@ class Shell:
     def __init__(self, panel: Shown) -> None:
         self.panel = panel
         self._showing = False
-        self.controls = dict(panel.controls())
+        self.controls, fields = dict(panel.controls()), shown_fields(panel.state)
         for name, control in self.controls.items():
             control.observe(self._setter(name), names="value")
+            for style in fields[name].classes if name in fields else ():
+                control.add_class(style)
         # JupyterLab shows an exception of a callback nowhere near the cell.
         self.error = ipywidgets.Label().add_class("cselab-error")
         self.plot = Plot(panel.figure(), panel.describe(panel.state), self._heard)
@@ -66,6 +69,9 @@ class Shell:
             self._showing = False
 
     def _tell(self, state: Any) -> None:
+        hidden = hidden_controls(state)
+        for name, control in self.controls.items():
+            (control.add_class if name in hidden else control.remove_class)("cselab-empty")
         for widget, text in ((self.note, escape(self.panel.explain(state))), (self.details, self.panel.details(state))):
             widget.value = text
             (widget.remove_class if text else widget.add_class)("cselab-empty")

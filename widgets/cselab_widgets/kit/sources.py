@@ -65,16 +65,16 @@ def dropout_views(
 
 
 def named_views(
-    encoder: Any, sentences: Sequence[str] | None, vectors: Any, times: int
+    encoder: Any, sentences: Sequence[str] | None, vectors: Any, times: int, count: int = 256
 ) -> tuple[str, Float[np.ndarray, "k n d"]]:
     """What a lab looks at, with its name: the user's vectors, else dropout views by an encoder; of something that
     encodes without dropout alone (`cselab.encoders.as_encoder`) the one view that it gives.
 
-    The sentences are the user's or 256 of the bundled world.
+    The sentences are the user's or so many of the bundled world.
     """
     if vectors is not None:
         return "vectors", as_views(vectors, "vectors")
-    sentences = sentences_or_world(sentences, 256)
+    sentences = sentences_or_world(sentences, count)
     encoder = as_encoder(encoder, sentences)
     name = getattr(encoder, "name", None) or "encoder"
     if not hasattr(encoder, "pooled"):

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import ipywidgets
 import plotly.graph_objects as go
 
+from .fields import hidden_controls, shown_fields
 from .plot import CONFIG, as_json
 from .shell import family
 
@@ -50,7 +51,7 @@ class PanelProtocol(Protocol):
 class Control(NamedTuple):
     """A control as a page shows it, of `all` values some.
 
-    `kind` is "list", "slider", "steps" (one that plays), "check" or "text".
+    `kind` is "list", "slider", "steps" (one that plays), "check" or "text"; `hides`: it is hidden in some states.
     """
 
     name: str
@@ -58,6 +59,8 @@ class Control(NamedTuple):
     kind: str
     options: list[Option]
     all: int = 0
+    classes: Sequence[str] = ()
+    hides: bool = False
 
 
 def export(panel: PanelProtocol, answering: bool) -> dict[str, Any]:
@@ -106,7 +109,7 @@ def controls_of(panel: PanelProtocol) -> list[Control]:
 
     What `page_values` says, else lists whole and of sliders a few. Buttons are for a kernel.
     """
-    widgets, chosen = panel.controls(), panel.page_values()
+    widgets, chosen, fields = panel.controls(), panel.page_values(), shown_fields(panel.state)
     controls = []
     for name, widget in widgets.items():
         control = _control(name, widget)
@@ -121,7 +124,10 @@ def controls_of(panel: PanelProtocol) -> list[Control]:
                 options = thinned(control.options, FEW, [now])
             else:
                 options = control.options
-            controls.append(control._replace(options=options, all=len(control.options)))
+            control = control._replace(options=options, all=len(control.options))
+            if name in fields:
+                control = control._replace(classes=fields[name].classes, hides=bool(fields[name].when))
+            controls.append(control)
     for widget in widgets.values():
         for one in family(widget):
             one.close()
@@ -238,6 +244,8 @@ def _ways(
             state = panel._changed(changes) if changes else panel.state
         except ValueError:
             continue
+        if changes.keys() & {*hidden_controls(state)}:
+            continue
         if len(changes) < 2 or _offers(panel, controls, state, changes):
             states[numbers] = state
     return states
@@ -274,6 +282,7 @@ def _shown(
         "note": panel.explain(state),
         "details": re.split(r"(?=<tr>|<p>|<li>)", panel.details(state)),
         "state": {control.name: getattr(state, control.name) for control in controls},
+        "hidden": hidden_controls(state),
         "options": offered,
     }
 

@@ -21,12 +21,13 @@ from cselab.world import World
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
-from ..kit.planes import Plane, heatmap, matrix, side_by_side
+from ..kit.planes import Plane, heatmap, matrix, named_at_ends, side_by_side
 from ..kit.sources import SameArray, as_views, dropout_views, opened, sentences_or_world
-from ..kit.theme import INK, OKABE_ITO
+from ..kit.theme import INK, NEGATIVE, PALETTE, POSITIVE
 
 POINTS = 25  # of each curve
 TAG = 1e-6
+LOW, HIGH = 0.5, 0.7  # the cosines that a title compares
 MOST_ALIKE = 0.2  # the cosine of the other negatives of a curve
 PAIRS = ("positive", "negative")
 TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)
@@ -45,38 +46,31 @@ Pair = tuple[Tensor, Tensor]
 
 
 class Family(NamedTuple):
-    """A loss of a batch: `total(positive_pair, negative_pair, second_positive, setting)`, and how it is drawn."""
+    """A loss of a batch: `total(positive_pair, negative_pair, second_positive, setting)`, and its own parameter."""
 
     total: Callable[[Pair, Pair, Tensor, Setting], Tensor]
-    color: str
-    dash: str
     own: str = ""  # the parameter that only this loss has
 
 
+PLAIN = "InfoNCE"  # which the chosen loss is compared with
 LOSSES = {
-    "InfoNCE": Family(lambda p, n, s, at: info_nce(*p, at.temperature).total, OKABE_ITO[0], "solid"),
-    "Focal-InfoNCE": Family(
-        lambda p, n, s, at: focal_info_nce(*p, at.temperature, at.focal_m).total, OKABE_ITO[1], "dash", "focal_m"
-    ),
-    "ArcCon": Family(
-        lambda p, n, s, at: arc_con(*p, at.temperature, at.margin).total, OKABE_ITO[2], "dashdot", "margin"
-    ),
+    PLAIN: Family(lambda p, n, s, at: info_nce(*p, at.temperature).total),
+    "Focal-InfoNCE": Family(lambda p, n, s, at: focal_info_nce(*p, at.temperature, at.focal_m).total, "focal_m"),
+    "ArcCon": Family(lambda p, n, s, at: arc_con(*p, at.temperature, at.margin).total, "margin"),
     "off-dropout": Family(
-        lambda p, n, s, at: decoupled_info_nce(p, n, at.temperature, at.off_dropout_m).total,
-        OKABE_ITO[5],
-        "dot",
-        "off_dropout_m",
+        lambda p, n, s, at: decoupled_info_nce(p, n, at.temperature, at.off_dropout_m).total, "off_dropout_m"
     ),
     "Eq. 8, mended": Family(
-        lambda p, n, s, at: multi_positive_info_nce(p[0], [p[1], s], at.temperature, "inside").total,
-        OKABE_ITO[4],
-        "longdash",
+        lambda p, n, s, at: multi_positive_info_nce(p[0], [p[1], s], at.temperature, "inside").total
     ),
     "Eq. 8, printed": Family(
-        lambda p, n, s, at: multi_positive_info_nce(p[0], [p[1], s], at.temperature, "inside_printed").total,
-        OKABE_ITO[3],
-        "longdashdot",
+        lambda p, n, s, at: multi_positive_info_nce(p[0], [p[1], s], at.temperature, "inside_printed").total
     ),
+}
+QUESTIONS = {
+    "Which cosines does the loss move?": (0,),
+    "Who carries the push?": (1,),
+    "What does this batch look like?": (2, 3, 4),
 }
 
 
@@ -87,20 +81,32 @@ class LossLabState(State):
     Attributes:
         views: step -> [4, n, d]: the anchors, their positives, second positives, and vectors without dropout.
         step: the step looked at.
-        loss: one of `LOSSES`, whose gradient the second picture shows.
+        loss: one of `LOSSES`, drawn beside InfoNCE.
         temperature, focal_m, off_dropout_m: see the losses; 0.05, 0.3 and 0.9.
         margin: of ArcCon, in degrees.
         pair: whose cosine the curves run over: that of the "positive" or of one "negative".
     """
 
     views: Mapping[int, np.ndarray]
-    step: int = shown("step", "steps", "views")
-    loss: str = shown("loss", "list", tuple(LOSSES), "InfoNCE")
-    pair: str = shown("curves over the cosine of the", "buttons", PAIRS, "positive")
+    step: int = shown("step", "steps", "views", asked=(1, 2))
+    loss: str = shown("loss", "list", tuple(LOSSES), PLAIN)
     temperature: float = shown("temperature", "slider", TEMPERATURES, 0.05, above=0)
-    focal_m: float = shown("Focal-InfoNCE: m", "slider", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0), 0.3)
-    off_dropout_m: float = shown("off-dropout: m", "slider", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0), 0.9, above=0)
-    margin: float = shown("ArcCon: margin in °", "slider", (0.0, 5.0, 10.0, 20.0, 30.0), 10.0, at_least=0, below=180)
+    pair: str = shown("cosine of the", "list", PAIRS, "negative", asked=(0,))
+    focal_m: float = shown("m", "slider", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0), 0.3, when="is_focal")
+    off_dropout_m: float = shown(
+        "m of off-dropout", "slider", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0), 0.9, above=0, when="is_off_dropout"
+    )
+    margin: float = shown(
+        "margin in °", "slider", (0.0, 5.0, 10.0, 20.0, 30.0), 10.0, at_least=0, below=180, when="is_arc_con"
+    )
+    is_focal = property(lambda self: self.loss == "Focal-InfoNCE")
+    is_off_dropout = property(lambda self: self.loss == "off-dropout")
+    is_arc_con = property(lambda self: self.loss == "ArcCon")
+
+    @property
+    def drawn(self) -> list[str]:
+        """InfoNCE, and the chosen loss if it is another."""
+        return [PLAIN, self.loss]
 
     @property
     def setting(self) -> Setting:
@@ -230,24 +236,16 @@ def _situations(pair: str, n: int, positive: float, negatives: float) -> tuple[l
 
 
 def figure(state: LossLabState) -> go.Figure:
-    """The cosines, what the loss wants of them, who carries it; two curves over one cosine; the way of the run."""
+    """The gradient over one cosine; who carries it; the batch's cosines, what the loss wants of them, the run."""
     return side_by_side(
-        [
-            _cosines(state),
-            _gradient(state),
-            _shares(state),
-            _curves(state, "losses", "Loss", "loss of one sentence"),
-            _curves(state, "gradients", "Gradient", "d loss / d cosine"),
-            _run(state),
-        ]
+        [_curves(state), _shares(state), _cosines(state), _gradient(state), _run(state)], tabs=QUESTIONS
     )
 
 
 def summary(state: LossLabState) -> str:
     """The batch at this step, what the loss wants of it, and who carries the gradient."""
     positives, negatives = _split(state.cosines())
-    carried = shares(state.gradient)
-    half = int((carried < 0.5).sum()) + 1
+    carried, half = shares(state.gradient), _half(state)
     apart, together = state.wrong
     first = int((positives[:, None] > negatives).all(1).sum())
     n = len(positives)
@@ -260,19 +258,6 @@ def summary(state: LossLabState) -> str:
         f"{together} of {n * (n - 1)} negatives pulled together",
     ]
     return "\n".join(lines)
-
-
-def explain(state: LossLabState) -> str:
-    """What is seen in each plane."""
-    positive, negatives = state.typical
-    return (
-        "First: cosines of the batch, positives on the diagonal (blue +1, orange -1); what the loss wants of each "
-        "(blue pushed apart, orange pulled together); the share of a sentence's push that its hardest negatives "
-        f"carry. Then: loss and gradient of one sentence while the cosine of its {state.pair} runs and the rest "
-        f"stay (positive {positive:g}, negatives {negatives:g}): a gradient above 0 pushes apart, below it "
-        "pulls together; the mean cosines of the batch over the run. Eq. 8 is WhitenedCSE's loss of several positives: "
-        "as printed, a wrong sign pushes positives away from their anchor; mended, it pulls in the farthest first."
-    )
 
 
 class LossLab(Panel):
@@ -302,7 +287,7 @@ class LossLab(Panel):
     """
 
     holds = LossLabState
-    page_together = ("loss", "temperature")
+    page_together = ("loss", "temperature", "focal_m", "off_dropout_m", "margin")
 
     def __init__(
         self,
@@ -380,7 +365,9 @@ def _four(given: Any, name: str) -> np.ndarray:
 
 def _cosines(state: LossLabState) -> Plane:
     values = state.cosines().numpy().round(3)
-    return matrix(f"Cosines at step {state.step}", heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}"))
+    heat = heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}", scale=True)
+    words = "Rows are sentences, columns their other views; positives lie on the diagonal."
+    return matrix(f"Cosines at step {state.step}", heat, "sentence", words)
 
 
 def _gradient(state: LossLabState) -> Plane:
@@ -388,55 +375,111 @@ def _gradient(state: LossLabState) -> Plane:
     _, negatives = _split(values)
     limit = max(float(negatives.abs().max()), 1e-12)  # the strongest negative; the diagonal is the sum of its row
     shown = (values / limit).numpy().round(2)
-    heat = heatmap(shown, "gradient", 1.0, f"sentences %{{y}} and %{{x}}: %{{z:.2f}} of {limit:.2g}")
-    return matrix(f"{state.loss}: gradient, ±{limit:.2g}", heat)
+    heat = heatmap(shown, "gradient", 1.0, f"sentences %{{y}} and %{{x}}: %{{z:.2f}} of {limit:.2g}", scale=True)
+    words = f"In units of the strongest negative's, {limit:.2g}: blue is pushed apart, orange pulled together."
+    return matrix(f"Gradient of {state.loss}", heat, "sentence", words)
 
 
 def _shares(state: LossLabState) -> Plane:
-    traces = []
-    for name, family in LOSSES.items():
+    lines = []
+    for name, style in zip(state.drawn, STYLES, strict=True):
         carried = shares(state.gradient_of(name))
-        traces.append(
+        lines.append(
             go.Scatter(
                 x=list(range(1, len(carried) + 1)),
                 y=rounded(100 * carried),
-                uid=f"shares: {name}",
+                uid=f"shares: {style.uid}",
                 name=name,
-                **_style(state, name, family),
+                visible=style is CHOSEN or name != state.loss,
+                line=style.line,
                 hovertemplate="%{x} negatives: %{y:.0f} %<extra>" + name + "</extra>",
             )
         )
-    ticks = [1, 2, 5, 10, 20, 50, 100, 200]
-    x = {"type": "log", "title": {"text": "hardest negatives"}, "tickvals": ticks, "minor": {"ticks": ""}}
-    return Plane("Who carries the push", traces, x, {"title": {"text": "share, %"}, "range": [0, 104]})
+    half, count = _half(state), len(carried)
+    x = {"title": {"text": "negatives of a sentence, the hardest first"}, "range": [0, count * 1.02]}
+    return Plane(
+        f"{half} of {count} negatives carry half of the push",
+        named_at_ends(lines, "shares: names"),
+        x,
+        {"title": {"text": "share of the push, %"}, "range": [0, 104]},
+        words=f"{state.loss} at step {state.step}, temperature {state.temperature:g}. A lower temperature leaves the "
+        "push to fewer negatives.",
+    )
 
 
-def _curves(state: LossLabState, what: str, title: str, label: str) -> Plane:
+def _half(state: LossLabState) -> int:
+    """How many of the hardest negatives carry half of a sentence's push."""
+    return int((shares(state.gradient) < 0.5).sum()) + 1
+
+
+def _curves(state: LossLabState) -> Plane:
     n = next(iter(state.views.values())).shape[1]
-    traces = []
-    for name, family in LOSSES.items():
+    lines = []
+    for name, style in zip(state.drawn, STYLES, strict=True):
         line = curve(name, _own_setting(name, state.setting), state.pair, n, *state.typical)
-        traces.append(
+        lines.append(
             go.Scatter(
                 x=rounded(line.cosines),
-                y=[float(f"{value:.4g}") for value in getattr(line, what)],
-                uid=f"{what}: {name}",
+                y=[float(f"{value:.4g}") for value in line.gradients],
+                uid=f"gradients: {style.uid}",
                 name=name,
-                **_style(state, name, family),
+                visible=style is CHOSEN or name != state.loss,
+                line=style.line,
                 hovertemplate="cosine %{x:.2f}: %{y:.3g}<extra>" + name + "</extra>",
             )
         )
-    y = {"title": {"text": label}, "zeroline": True, "zerolinecolor": INK}
-    if what == "gradients":  # ArcCon's has no bound near a cosine of 1
-        reach = 1.15 * max(abs(value) for trace in traces if trace.name != "ArcCon" for value in trace.y)
+    positive, negatives = state.typical
+    y = {"title": {"text": "gradient: pulls below 0, pushes above"}, "zeroline": True, "zerolinecolor": INK}
+    if state.loss == "ArcCon":  # it has no bound near a cosine of 1
+        reach = 1.15 * max(map(abs, lines[0].y))
         y["range"] = [-reach, reach]
-    return Plane(f"{title} by the {state.pair}'s cosine", traces, {"title": {"text": "cosine"}}, y)
+    held = f"the other negatives {negatives:g}" if state.pair == "negative" else f"the negatives {negatives:g}"
+    held = f"the positive at {positive:g}, {held}" if state.pair == "negative" else held
+    return Plane(
+        _answer(state, lines[1]),
+        named_at_ends(lines, "gradients: names"),
+        {"title": {"text": f"cosine of the {state.pair}"}},
+        y,
+        words=f"d loss / d cosine of one sentence, temperature {state.temperature:g}, while one {state.pair} moves; "
+        f"{held} stay.",
+    )
+
+
+def _answer(state: LossLabState, line: go.Scatter) -> str:
+    """What the curve of the chosen loss shows."""
+    x, y = np.array(line.x), np.array(line.y)
+    low, high = np.exp(np.interp([LOW, HIGH], x, np.log(np.maximum(np.abs(y), 1e-30))))
+    if state.pair == "positive":
+        if y.max() > 1e-9:
+            return f"{state.loss} pushes positives apart"
+        return f"{state.loss} pulls a positive of cosine {LOW} {_times(low / high)} as hard as one of {HIGH}"
+    turns = np.flatnonzero((y[:-1] < -1e-12) & (y[1:] > 0))
+    if len(turns):
+        at = turns[0]
+        zero = x[at] - y[at] * (x[at + 1] - x[at]) / (y[at + 1] - y[at])
+        return f"{state.loss} pulls negatives below a cosine of {zero:.2f} together"
+    return f"{state.loss} pushes a negative of cosine {HIGH} {_times(high / low)} as hard as one of {LOW}"
+
+
+def _times(ratio: float) -> str:
+    return f"{float(f'{ratio:.2g}'):,g} times"
+
+
+class Drawn(NamedTuple):
+    """How the two losses are drawn."""
+
+    uid: str
+    line: Mapping[str, Any]
+
+
+CHOSEN = Drawn("chosen", {"color": PALETTE[0], "width": 3.5})
+STYLES = (Drawn("InfoNCE", {"color": PALETTE[6], "dash": "dash", "width": 2}), CHOSEN)
 
 
 def _run(state: LossLabState) -> Plane:
     steps = list(state.views)
     means = [[float(part.mean()) for part in _split(state.cosines(step))] for step in steps]
-    traces = [
+    lines = [
         go.Scatter(
             x=steps,
             y=rounded(row[side] for row in means),
@@ -447,17 +490,18 @@ def _run(state: LossLabState) -> Plane:
             marker={"size": [12 if step == state.step else 6 for step in steps], "symbol": ["circle", "square"][side]},
             hovertemplate="step %{x}: %{y:.3f}<extra>" + name + "</extra>",
         )
-        for side, (name, color) in enumerate((("positives", OKABE_ITO[2]), ("negatives", OKABE_ITO[6])))
+        for side, (name, color) in enumerate((("positives", POSITIVE), ("negatives", NEGATIVE)))
     ]
     lowest = min(min(row) for row in means)
     y = {"title": {"text": "mean cosine"}, "range": [min(-0.05, round(lowest - 0.05, 2)), 1.04]}
-    return Plane("Over the run", traces, {"title": {"text": "step"}}, y)
-
-
-def _style(state: LossLabState, name: str, family: Family) -> dict[str, Any]:
-    """The chosen loss is drawn thicker."""
-    width = 3.5 if name == state.loss else 1.8
-    return {"mode": "lines", "line": {"color": family.color, "dash": family.dash, "width": width}}
+    apart = means[steps.index(state.step)]
+    return Plane(
+        f"{apart[0] - apart[1]:.2f} between the means",
+        named_at_ends(lines, "run: names"),
+        {"title": {"text": "step"}},
+        y,
+        words=f"Mean cosines of the batch over the run; the larger marks are step {state.step}.",
+    )
 
 
 def _own(state: LossLabState) -> str:

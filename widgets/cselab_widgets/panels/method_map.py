@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.theme import FAINT, INK, OKABE_ITO, TEMPLATE
+from ..kit.theme import FAINT, INK, PALETTE, TEMPLATE
 
 if TYPE_CHECKING:
     import pandas
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 ALL = "all"
 LINE = 17  # pixels a method
-YELLOW = OKABE_ITO[-1]
+YELLOW = PALETTE[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +105,7 @@ def _color(family: str) -> str:
     from cselab.methods import FAMILIES
 
     number = [name for name in FAMILIES if name != "baseline"].index(family) if family != "baseline" else 0
-    return OKABE_ITO[number] if OKABE_ITO[number] != YELLOW else INK
+    return PALETTE[number] if PALETTE[number] != YELLOW else INK
 
 
 def _name(state: MethodMapState, row: int) -> str:

@@ -2,7 +2,7 @@
 
 import copy
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -14,22 +14,21 @@ import torch
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
-from cselab.losses import decoupled_info_nce, off_dropout_info_nce
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, side_by_side
 from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
-from ..kit.theme import INK, OKABE_ITO
+from ..kit.theme import AFTER, ANCHOR, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     import pandas
 
 KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
-TEMPERATURE = 0.05
 MOST = 20  # the largest K
 VARIANCES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+CLOUD = ("nearest other", "dropout", "means of K", "off-dropout")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +47,9 @@ class NoiseLabState(State):
     sentences: tuple[str, ...]
     passes: np.ndarray
     clean: np.ndarray
-    sentence: int = shown("cloud of", "list", "named", 0, width="28em")
-    variance: float = shown("+noise: variance of a coordinate", "slider", VARIANCES, 0.1, at_least=0)
-    mean_of: int = shown("-noise: mean of K passes", "slider", "sizes", 10, at_least=1, at_most="most")
+    sentence: int = shown("cloud of", "list", "named", 0, asked=(0, 2))
+    variance: float = shown("variance of +noise", "slider", VARIANCES, 0.1, at_least=0, asked=(1,))
+    mean_of: int = shown("mean of K passes", "slider", "sizes", 10, at_least=1, at_most="most", asked=(0, 1))
 
     @property
     def named(self) -> list[tuple[str, int]]:
@@ -102,44 +101,8 @@ class NoiseLabState(State):
         return by_kind
 
     @cached_property
-    def losses(self) -> dict[str, float]:
-        """InfoNCE of the rows of table 1, and of off-dropout, on these vectors as they are."""
-        views = {
-            kind: (torch.from_numpy(one).double(), torch.from_numpy(other).double())
-            for kind, (one, other) in self.views.items()
-        }
-        plain = views["SimCSE"]
-        rows = {
-            "SimCSE": (plain, plain),
-            "Pos. +Noise": (views["+noise"], plain),
-            "Pos. -Noise": (views["-noise"], plain),
-            "Neg. +Noise": (plain, views["+noise"]),
-            "Neg. -Noise": (plain, views["-noise"]),
-        }
-        losses = {
-            row: decoupled_info_nce(positive, negative, TEMPERATURE).total for row, (positive, negative) in rows.items()
-        }
-        losses["off-dropout"] = off_dropout_info_nce(*plain, views["off-dropout"][0], TEMPERATURE, m=1.0).total
-        return {row: float(loss) for row, loss in losses.items()}
-
-    @cached_property
     def clouds(self) -> "Clouds":
         return Clouds(self.passes, self.clean)
-
-    @cached_property
-    def falling(self) -> tuple[np.ndarray, np.ndarray]:
-        """For K = 1, 2, ...: variance of the mean of K passes, and its squared distance to off-dropout.
-
-        Both in units of the variance of one pass. The passes are cut into sets of K; the variance is that between
-        the sets' means, without bias, summed over coordinates and averaged over sentences.
-        """
-        variances, distances = [], []
-        for k in range(1, self.most + 1):
-            sets = self.passes[: len(self.passes) // k * k]
-            means = sets.reshape(-1, k, *sets.shape[1:]).mean(1)
-            variances.append(means.var(0, ddof=1).sum(1).mean())
-            distances.append(np.square(means - self.clean).sum(2).mean())
-        return np.array(variances) / variances[0], np.array(distances) / variances[0]
 
 
 class Clouds:
@@ -176,16 +139,22 @@ def _cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return _directions(one) @ _directions(other).T
 
 
+QUESTIONS = {
+    "How far does dropout move a sentence?": (0,),
+    "What does noise do to cosines?": (1,),
+    "Which sentences reach another?": (2,),
+}
+
+
 def figure(state: NoiseLabState) -> go.Figure:
-    """A sentence's cloud, all clouds' radii, the cosines and the loss under each noise, the fall with K."""
-    return side_by_side([_cloud(state), _radii(state), _cosines(state), _losses(state), _falling(state)])
+    """A sentence's cloud; the cosines under each noise; the radius of every cloud."""
+    return side_by_side([_cloud(state), _cosines(state), _radii(state)], tabs=QUESTIONS)
 
 
 def summary(state: NoiseLabState) -> str:
-    """The cloud, the cosines, and how the variance falls."""
+    """The cloud, and the cosines under each noise."""
     clouds, row = state.clouds, state.sentence
     beyond = int((clouds.radius > clouds.distance).sum())
-    variances, distances = state.falling
     lines = [
         f"Dropout noise of {len(state.passes)} passes over {len(state.sentences)} sentences",
         f"  {state.sentences[row]!r}: cloud of radius {clouds.radius[row]:.3f}, nearest other sentence at "
@@ -202,32 +171,13 @@ def summary(state: NoiseLabState) -> str:
             f"  {kind:11}  positives {positives.mean():.3f}  negatives {negatives.mean():.3f} ± {negatives.std():.3f}"
             + (f"  ({settings[kind]})" if kind in settings else "")
         )
-    k = state.mean_of
-    lines.append(
-        f"  mean of {k}: variance {variances[k - 1]:.3f} of one pass (1/K {1 / k:.3f}), squared distance to "
-        f"off-dropout {distances[k - 1]:.3f}"
-    )
     return "\n".join(lines)
-
-
-def explain(state: NoiseLabState) -> str:
-    """What is seen in each plane."""
-    return (
-        "First: the cloud that dropout makes of one sentence, with its radius as a ring, towards the nearest other "
-        "sentence; each sentence's radius against that distance (click one; above the line the cloud reaches the "
-        "neighbour); cosines of positives and negatives under each noise (box: half of them, whiskers: 90 %). "
-        "Then: InfoNCE before any training; the variance of a mean of K passes, which falls as 1/K, and its "
-        "distance to the off-dropout vector, which need not reach 0. The variance of "
-        "+noise is that of cselab.methods.Noise in training: added to each coordinate of the vectors that the loss "
-        f"compares, whose mean square is {state.mean_square:.3g}. The paper's is 0.1; a comment in its code has the "
-        "standard deviation 0.1, the variance 0.01."
-    )
 
 
 class NoiseLab(Panel):
     """Dropout noise in positives and in negatives (ImSimCSE, section 3).
 
-    What to try: a sentence whose ring reaches its neighbour; +noise until the boxes overlap; K from 1 to 20.
+    What to try: K from 1 to 20, which draws the cloud together; +noise until the boxes overlap.
 
     Args:
         encoder: an encoder or its name; its dropout makes the passes. They are looked at as the loss sees them, after
@@ -247,7 +197,6 @@ class NoiseLab(Panel):
     >>> clean = generator.normal(size=(4, 8))
     >>> lab = NoiseLab(vectors=clean + generator.normal(size=(40, 4, 8)), clean=clean)
     >>> print(str(lab).splitlines()[-1])
-      mean of 10: variance 0.093 of one pass (1/K 0.100), squared distance to off-dropout 0.105
     """
 
     holds = NoiseLabState
@@ -340,35 +289,37 @@ def _cloud(state: NoiseLabState) -> Plane:
     axes, centre, other = clouds.plane(row), clouds.clean[row], clouds.nearest[row]
     cut = state.passes[: len(state.passes) // state.mean_of * state.mean_of, row]
     means = _directions(cut.reshape(-1, state.mean_of, cut.shape[-1]).mean(1))
-    turn = np.linspace(0, 2 * np.pi, 73)
-    ring = clouds.radius[row] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
 
     def seen(rows: np.ndarray) -> np.ndarray:
         return (rows - centre) @ axes.T
 
+    drawn = seen(clouds.passes[:, row])
+    in_plane = np.sqrt(np.square(drawn).sum(1).mean())
+    turn = np.linspace(0, 2 * np.pi, 73)
+    ring = in_plane * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     shown = {
-        "dropout": (seen(clouds.passes[:, row]), OKABE_ITO[0], "circle", 6),
-        "means of K": (seen(means), OKABE_ITO[4], "diamond", 8),
-        "off-dropout": (seen(centre[None]), OKABE_ITO[2], "star", 14),
-        "nearest other": (seen(clouds.passes[:, other]), OKABE_ITO[1], "square", 6),
+        "the neighbour": (seen(clouds.passes[:, other]), NEGATIVE, "square", 7),
+        "dropout": (drawn, ANCHOR, "circle", 7),
+        f"means of {state.mean_of}": (seen(means), AFTER, "diamond", 9),
+        "off-dropout": (seen(centre[None]), INK, "star", 16),
     }
     traces = [
         go.Scatter(
             x=rounded(ring[:, 0]),
             y=rounded(ring[:, 1]),
             uid="ring",
-            name="radius of the cloud",
+            name=f"mean distance here, {in_plane:.2f}",
             hoverinfo="name",
             mode="lines",
-            line={"color": INK, "dash": "dot", "width": 1.5},
+            line={"color": ANCHOR, "dash": "dot", "width": 1.5},
         )
     ]
-    for name, (points, color, symbol, size) in shown.items():
+    for uid, (name, (points, color, symbol, size)) in zip(CLOUD, shown.items(), strict=True):
         traces.append(
             go.Scatter(
                 x=rounded(points[:, 0]),
                 y=rounded(points[:, 1]),
-                uid=name,
+                uid=uid,
                 name=name,
                 hoverinfo="name",
                 mode="markers",
@@ -377,16 +328,18 @@ def _cloud(state: NoiseLabState) -> Plane:
         )
     everything = np.concatenate([ring, *(points for points, *_ in shown.values())])
     low, high = everything.min(axis=0), everything.max(axis=0)
-    half, middle = 0.54 * (high - low).max(), (low + high) / 2  # one length on both axes: the plane fills its place
-    width, height = (
-        {"constrain": "domain", "zeroline": False, "range": rounded([at - half, at + half])} for at in middle
-    )
+    room = 0.06 * (high - low).max()
+    ranges = [rounded([start - room, end + room]) for start, end in zip(low, high, strict=True)]
+    width, height = ({"zeroline": False, "range": ends} for ends in ranges)
+    radius, away = clouds.radius[row], clouds.distance[row]
     return Plane(
-        f"Radius {clouds.radius[row]:.2f}, neighbour at {clouds.distance[row]:.2f}",
+        f"Dropout moves this sentence {radius:.2f}; its neighbour is {away:.2f} away",
         traces,
         {"title": {"text": "towards the neighbour"}, **width},
         {"title": {"text": "across"}, **height},
         square=True,
+        words=f"Two of {len(centre)} dimensions. The ring is the mean distance (root mean square) in these two; in all "
+        f"dimensions it is {radius:.2f}.",
     )
 
 
@@ -404,7 +357,7 @@ def _radii(state: NoiseLabState) -> Plane:
             showlegend=False,
             customdata=list(range(len(texts))),
             marker={
-                "color": [OKABE_ITO[1] if chosen else OKABE_ITO[0] for chosen in here],
+                "color": [POSITIVE if chosen else ANCHOR for chosen in here],
                 "size": [13 if chosen else 8 for chosen in here],
                 "opacity": 0.85,
             },
@@ -422,12 +375,20 @@ def _radii(state: NoiseLabState) -> Plane:
         ),
     ]
     x = {"title": {"text": "distance to the neighbour"}, "range": [0, far]}
-    return Plane("Each sentence", traces, x, {"title": {"text": "radius of its cloud"}, "range": [0, far]})
+    beyond = int((clouds.radius > clouds.distance).sum())
+    return Plane(
+        f"{beyond} of {len(texts)} clouds reach as far as the nearest sentence",
+        traces,
+        x,
+        {"title": {"text": "radius of its cloud"}, "range": [0, far]},
+        words="A point is a sentence. Above the dotted line its cloud is wider than the way to its neighbour. "
+        "Click one to see its cloud.",
+    )
 
 
 def _cosines(state: NoiseLabState) -> Plane:
     traces = []
-    for side, name, color in ((0, "positives", OKABE_ITO[2]), (1, "negatives", OKABE_ITO[3])):
+    for side, name, color in ((0, "positives", POSITIVE), (1, "negatives", NEGATIVE)):
         quantiles = [np.quantile(state.cosines[kind][side], QUANTILES) for kind in KINDS]
         low, first, middle, third, high = (rounded(column) for column in np.transpose(quantiles))
         traces.append(
@@ -445,54 +406,12 @@ def _cosines(state: NoiseLabState) -> Plane:
             )
         )
     x = {"tickvals": list(KINDS), "ticktext": [*KINDS[:3], "off-<br>dropout"], "tickangle": 0}
-    return Plane("Cosines", traces, x, {"title": {"text": "cosine"}})
-
-
-def _losses(state: NoiseLabState) -> Plane:
-    rows = list(state.losses)
-    bars = go.Bar(
-        x=rounded(state.losses.values()),
-        y=rows,
-        uid="losses",
-        orientation="h",
-        showlegend=False,
-        marker={"color": [OKABE_ITO[6]] + [OKABE_ITO[0]] * (len(rows) - 2) + [OKABE_ITO[2]], "opacity": 0.55},
-        hovertemplate="%{y}: %{x:.4f}<extra></extra>",
+    apart = {kind: float(one.mean() - other.mean()) for kind, (one, other) in state.cosines.items()}
+    return Plane(
+        f"Positives lie {apart['SimCSE']:.2f} above negatives, with +noise {apart['+noise']:.2f}",
+        traces,
+        x,
+        {"title": {"text": "cosine"}},
+        words="Boxes hold half of the pairs, whiskers 90 %. +noise adds a Gaussian to each coordinate (mean square "
+        f"{state.mean_square:.3g}); -noise takes means of {state.mean_of} passes.",
     )
-    y = {"categoryorder": "array", "categoryarray": rows[::-1], "ticklabelposition": "inside", "ticks": ""}
-    return Plane(f"InfoNCE at temperature {TEMPERATURE}", [bars], {"title": {"text": "loss"}}, y)
-
-
-def _falling(state: NoiseLabState) -> Plane:
-    ks = list(range(1, state.most + 1))
-    variances, distances = state.falling
-    lines: dict[str, tuple[Iterable[float], str, str, str]] = {
-        "1/K": ([1 / k for k in ks], INK, "dot", "lines"),
-        "variance of the mean": (variances, OKABE_ITO[0], "solid", "lines+markers"),
-        "distance² to off-dropout": (distances, OKABE_ITO[5], "dash", "lines+markers"),
-    }
-    traces = [
-        go.Scatter(
-            x=ks,
-            y=rounded(values),
-            uid=name,
-            name=name,
-            mode=mode,
-            line={"color": color, "dash": dash, "width": 2},
-            marker={
-                "size": [13 if k == state.mean_of else 6 for k in ks],
-                "symbol": "circle" if dash == "solid" else "square",
-            },
-            hovertemplate="K = %{x}: %{y:.3f}<extra>" + name + "</extra>",
-        )
-        for name, (values, color, dash, mode) in lines.items()
-    ]
-    ticks = [k for k in (1, 2, 5, 10, 20) if k <= state.most]
-    x = {"type": "log", "title": {"text": "passes averaged, K"}, "tickvals": ticks, "minor": {"ticks": ""}}
-    x["ticktext"] = [str(k) for k in ticks]
-    y = {
-        "type": "log",
-        "title": {"text": "in variances of one pass"},
-        "tickvals": [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2],
-    }
-    return Plane("Averaging K passes", traces, x, y)

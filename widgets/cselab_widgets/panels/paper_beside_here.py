@@ -17,7 +17,7 @@ from ..kit.inputs import filled_frame
 from ..kit.number_table import number_table
 from ..kit.panel import Panel, rounded
 from ..kit.planes import above
-from ..kit.theme import INK, OKABE_ITO, TEMPLATE
+from ..kit.theme import INK, PALETTE, TEMPLATE
 
 if TYPE_CHECKING:
     import pandas
@@ -44,7 +44,7 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
 SORTED = ("as published", "published", "ours", "difference", "gain")
 LINE = 30  # pixels a row
 CELL = 26  # pixels a row of the map of gains
-PAPER, HERE = OKABE_ITO[1], OKABE_ITO[0]
+PAPER, HERE = PALETTE[1], PALETTE[0]
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
 COLOURS = (
     (0, "rgba(213, 94, 0, 0.7)"),

@@ -15,9 +15,9 @@ from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
-from ..kit.planes import Plane, heatmap, matrix, side_by_side
+from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, side_by_side
 from ..kit.sources import SameArray, named_views
-from ..kit.theme import INK, OKABE_ITO
+from ..kit.theme import INK, PALETTE, POSITIVE
 
 NORMAL = "normal numbers"
 DIMENSIONS = 48  # of the heat map
@@ -147,24 +147,35 @@ def descent(views: Sequence[Tensor], loss: Any) -> list[float]:
     return [*values, loss(*rows).item()]
 
 
+QUESTIONS = {
+    "How many directions do N sentences have?": (0,),
+    "Where does the matrix end?": (1, 2),
+    "Which loss does that stop?": (3, 4),
+}
+
+
 def figure(state: RankLabState) -> go.Figure:
-    """Singular values and rank of the matrix, the matrix itself, both losses on their way down."""
+    """The rank by the batch size; the matrix and its singular values; both losses on their way down."""
+    heat = heatmap(
+        state.matrices["uncentred"][:DIMENSIONS, :DIMENSIONS].numpy().round(3),
+        "matrix",
+        1.0,
+        "dimensions %{y} and %{x}: %{z:.2f}",
+        scale=True,
+    )
     planes = [
-        _singular_values(state),
         _ranks(state),
+        _singular_values(state),
         matrix(
-            "Cross-correlation, first dimensions",
-            heatmap(
-                state.matrices["uncentred"][:DIMENSIONS, :DIMENSIONS].numpy().round(3),
-                "matrix",
-                1.0,
-                "dimensions %{y} and %{x}: %{z:.2f}",
-            ),
+            f"The first {len(heat.z)} of {state.dimensions} dimensions",
+            heat,
+            "dimension",
+            "The cross-correlation of the two views. Barlow Twins wants 1 on the diagonal and 0 elsewhere.",
         ),
-        _descent(state, "Barlow Twins", OKABE_ITO[1]),
-        _descent(state, "dimension-wise", OKABE_ITO[0]),
+        _descent(state, "Barlow Twins"),
+        _descent(state, "dimension-wise"),
     ]
-    return side_by_side(planes)
+    return side_by_side(planes, tabs=QUESTIONS)
 
 
 def summary(state: RankLabState) -> str:
@@ -182,16 +193,6 @@ def summary(state: RankLabState) -> str:
             f"  cannot go below {state.floors[name]:8.3f}"
         )
     return "\n".join(lines)
-
-
-def explain(state: RankLabState) -> str:
-    """What is seen in each plane."""
-    return (
-        "First: singular values of the cross-correlation matrix, which end at its rank; the rank that a batch can "
-        "have, with this one marked; the matrix (blue +1, orange -1; Barlow Twins wants the identity). Then: "
-        "both losses while the rows themselves follow the gradient, and the value they cannot pass: Barlow Twins "
-        "is stopped by the rank, the dimension-wise loss is not."
-    )
 
 
 class RankLab(Panel):
@@ -287,11 +288,59 @@ def normal_views(rows: int = 512, width: int = 768) -> np.ndarray:
     return np.stack([0.9**0.5 * clean + 0.1**0.5 * each for each in noise]).astype(np.float32)
 
 
+def _ranks(state: RankLabState) -> Plane:
+    knee, rank = max(state.dimensions - state.artificial_rows, 0), state.rank("uncentred")
+    top = 1.15 * state.dimensions
+    far = max(1.6 * state.dimensions, 1.1 * state.batch_size)
+    sizes = sorted({0, *(n for n in SIZES if n < far), state.batch_size, knee, round(far)})
+    lines = [
+        go.Scatter(
+            x=sizes,
+            y=[state.bound(n) for n in sizes],
+            uid="bound",
+            name="highest rank",
+            mode="lines",
+            line={"color": PALETTE[0], "width": 3},
+            hovertemplate="N = %{x}: at most %{y}<extra></extra>",
+            showlegend=False,
+        ),
+        go.Scatter(
+            x=[0, round(far)],
+            y=[state.dimensions] * 2,
+            uid="dimensions",
+            mode="lines",
+            hoverinfo="skip",
+            showlegend=False,
+            line={"color": INK, "dash": "dot", "width": 1.5},
+        ),
+        go.Scatter(
+            x=[state.batch_size],
+            y=[rank],
+            uid="measured",
+            mode="markers+text",
+            text=[f"  this batch: {rank}"],
+            textposition="bottom right" if rank > 0.1 * state.dimensions else "top right",
+            marker={"color": POSITIVE, "size": 13},
+            hovertemplate="N = %{x}: rank %{y}<extra>this batch</extra>",
+            showlegend=False,
+        ),
+    ]
+    more = f" and {state.artificial_rows} artificial rows" if state.artificial_rows else ""
+    return Plane(
+        f"{state.batch_size} sentences{more}: rank {rank} of {state.dimensions}",
+        lines,
+        {"title": {"text": "batch size N"}, "range": [0, round(far)]},
+        {"title": {"text": "rank"}, "range": [0, top]},
+        words=f"The matrix has {state.dimensions} dimensions (dotted). Each sentence adds one direction, until all are "
+        f"there. With the mean removed the rank is {state.rank('centred')}.",
+    )
+
+
 def _singular_values(state: RankLabState) -> Plane:
-    traces = []
-    for name, color, dash in (("uncentred", OKABE_ITO[0], "solid"), ("centred", OKABE_ITO[1], "dash")):
+    lines = []
+    for name, color, dash in (("uncentred", PALETTE[0], "solid"), ("centred", PALETTE[1], "dash")):
         values = state.singular_values[name][: state.rank(name)]
-        traces.append(
+        lines.append(
             go.Scatter(
                 x=list(range(1, len(values) + 1)),
                 y=[float(f"{value:.4g}") for value in values],
@@ -303,75 +352,50 @@ def _singular_values(state: RankLabState) -> Plane:
             )
         )
     x = {"title": {"text": f"number, of D = {state.dimensions}"}, "range": [0, state.dimensions * 1.03]}
-    y = {"type": "log", "dtick": 1, "exponentformat": "e", "title": {"text": "singular value"}}
-    ranks = f"rank {state.rank('uncentred')}, centred {state.rank('centred')}"
-    return Plane(f"Singular values: {ranks}", traces, x, y)
-
-
-def _ranks(state: RankLabState) -> Plane:
-    sizes = [n for n in SIZES if n <= max(2 * state.dimensions, state.batch_size)]
-    traces = [
-        go.Scatter(
-            x=sizes,
-            y=[state.bound(n, centred) for n in sizes],
-            uid=f"bound: {name}",
-            name=name,
-            mode="lines",
-            line={"color": color, "dash": dash, "width": 2},
-            hovertemplate="N = %{x}: at most %{y}<extra>" + name + "</extra>",
-        )
-        for name, centred, color, dash in (
-            ("uncentred", False, OKABE_ITO[0], "solid"),
-            ("centred", True, OKABE_ITO[1], "dash"),
-        )
-    ]
-    traces.append(
-        go.Scatter(
-            x=[state.batch_size] * 2,
-            y=[state.rank("uncentred"), state.rank("centred")],
-            uid="measured",
-            name="measured",
-            mode="markers",
-            marker={"color": [OKABE_ITO[0], OKABE_ITO[1]], "size": 11, "symbol": ["circle", "diamond"]},
-            hovertemplate="N = %{x}: rank %{y}<extra>this batch</extra>",
-            showlegend=False,
-        )
+    return Plane(
+        f"After {state.rank('uncentred')} singular values the rest are 0",
+        named_at_ends(lines, "names", log=True),
+        x,
+        {"title": {"text": "singular value"}, **decades(value for line in lines for value in line.y)},
+        words="Where a line ends, the directions end: no loss can move the others.",
     )
-    x = {"type": "log", "title": {"text": "batch size N"}, "tickvals": sizes[::2], "minor": {"ticks": ""}}
-    x["ticktext"] = [str(n) for n in x["tickvals"]]
-    top = state.dimensions * 1.08
-    return Plane("Highest rank by batch size", traces, x, {"title": {"text": "rank"}, "range": [0, top]})
 
 
-def _descent(state: RankLabState, name: str, color: str) -> Plane:
+def _descent(state: RankLabState, name: str) -> Plane:
     values, floor = state.descents[name], state.floors[name]
-    traces = [
+    steps = list(range(len(values)))
+    lines = [
         go.Scatter(
-            x=list(range(len(values))),
+            x=steps,
             y=rounded(values),
             uid=name,
-            name=name,
-            showlegend=False,
+            name="the loss",
             mode="lines",
-            line={"color": color, "width": 2.5},
+            line={"color": PALETTE[0], "width": 3},
             hovertemplate="step %{x}: %{y:.3f}<extra></extra>",
         ),
         go.Scatter(
-            x=[0, len(values) - 1],
+            x=[steps[0], steps[-1]],
             y=rounded([floor, floor]),
             uid=f"{name}: floor",
-            name="cannot go below",
+            name="its floor",
             mode="lines",
             line={"color": INK, "dash": "dot", "width": 2},
             hovertemplate="lowest %{y:.3f}<extra></extra>",
         ),
     ]
     y = {"title": {"text": "loss"}, "automargin": True}
-    if name == "Barlow Twins":
-        least = min([value for value in [*values, floor] if value > 0], default=1.0)
-        y |= {"type": "log", "range": [float(np.log10(least)) - 0.2, float(np.log10(max(values))) + 0.2]}
-        y |= {"dtick": "D2" if max(values) < 50 * least else 1, "exponentformat": "e"}
+    log = name == "Barlow Twins"
+    if log:
+        y |= decades([value for value in [*values, floor] if value > 0] or [1.0])
     else:
-        y |= {"range": [min(floor, *values) - 0.05 * (max(values) - floor), max(values) + 0.05 * (max(values) - floor)]}
-    reached = f"{values[-1]:.4g}, floor {floor:.4g}"
-    return Plane(f"{name}: {reached}", traces, {"title": {"text": "steps of the rows themselves"}}, y)
+        room = 0.08 * (max(values) - floor)
+        y |= {"range": [min(floor, *values) - room, max(values) + room]}
+    stopped = "the rank stops it there" if log and floor > 0 else "the rank does not stop it"
+    return Plane(
+        f"{name}: down to {values[-1]:.4g}, floor {floor:.4g}",
+        named_at_ends(lines, f"{name}: names", log=log),
+        {"title": {"text": "step of the rows themselves"}},
+        y,
+        words=f"The rows follow the gradient, with no encoder in the way; {stopped}.",
+    )

@@ -23,7 +23,7 @@ from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, side_by_side
-from ..kit.theme import INK, OKABE_ITO
+from ..kit.theme import INK, PALETTE
 
 if TYPE_CHECKING:
     import pandas
@@ -39,7 +39,7 @@ COLUMNS = {
     "effective_rank": "Effective rank",
     "gradient_norm": "Norm of the gradient",
 }
-COLORS = [OKABE_ITO[number] for number in (0, 2, 3, 5, 4, 7)]  # of finished runs
+COLORS = [PALETTE[number] for number in (0, 2, 3, 5, 4, 7)]  # of finished runs
 DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
 SECONDS = 0.5  # between two pictures of a run that is going on
 
@@ -463,9 +463,9 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
         "mode": drawn,
         "marker": {"size": 6},
     }
-    traces.append(_line(f"{column}: live", steps, values, {"color": OKABE_ITO[1], "width": 3}, **live))
+    traces.append(_line(f"{column}: live", steps, values, {"color": PALETTE[1], "width": 3}, **live))
     for term, dash in zip(state.terms if column == "loss" else [], cycle(DASHES)):
-        look = {"color": OKABE_ITO[6], "dash": dash, "width": 2}
+        look = {"color": PALETTE[6], "dash": dash, "width": 2}
         traces.append(_line(f"term: {term}", *curve(state.rows, term), look, term, name=term.replace("_", " ")))
     at = dict(zip(steps, values, strict=True))
     marked = [step for step in state.kept if step in at]
@@ -477,7 +477,7 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
             name="kept",
             showlegend=bool(state.kept),
             mode="markers",
-            marker={"symbol": "star", "size": 13, "color": OKABE_ITO[4], "line": {"color": INK, "width": 1}},
+            marker={"symbol": "star", "size": 13, "color": PALETTE[4], "line": {"color": INK, "width": 1}},
             hovertemplate="kept: step %{x}<extra></extra>",
         )
     )

@@ -11,28 +11,27 @@ import plotly.graph_objects as go
 import torch
 from torch import Tensor
 
-from cselab.metrics import diversity, effective_rank, mean_cosine, perturbation_size, spectrum, uniformity
+from cselab.metrics import effective_rank, mean_cosine, spectrum, uniformity
 from cselab.sgw import covariance, group_whitening_matrix
 
 from ..kit.fields import State, shown
 from ..kit.number_table import number_table
 from ..kit.panel import Panel, rounded
-from ..kit.planes import Plane, heatmap, matrix, side_by_side
+from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, side_by_side
 from ..kit.sources import SameArray, named_views
-from ..kit.theme import INK, OKABE_ITO
+from ..kit.theme import AFTER, BEFORE, INK
 
 STRATEGIES = ("PCA", "ZCA", "group", "shuffled group")  # the rows of WhitenedCSE's table 3
 STAGES = ("as it is", "mean removed", "turned to its axes", "scaled: PCA", "turned back: ZCA")
 PLANE = "points in the plane"
-CHANNELS = 48  # of the heat maps
-TICKS = 8  # of the variance's axis, at most about as many: more would lie on each other
-VIEWS = 3  # permutations, as many as WhitenedCSE has views
-PLANES_IN_WORDS = (
-    "First: two channels of the first group, stage by stage; covariance of the batch that the whitening was "
-    "fitted on, before and after (blue +1, orange -1, in units of the mean variance). Then: the same for "
-    "sentences it has not seen; variance along each principal axis; how different the views of one sentence "
-    "are (0 alike, 2 unrelated), and how much whitening changes a vector, for each number of groups."
-)
+CHANNELS = 32  # of the heat maps
+SENTENCES = 640  # of the default batch and the others
+POINTS = 160  # of the two channels
+QUESTIONS = {
+    "What does whitening change?": (0, 1, 2),
+    "And for sentences it has not seen?": (3,),
+    "How does it get there?": (4,),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,13 +50,17 @@ class WhiteningLabState(State):
     """
 
     sources: Mapping[str, np.ndarray]
-    source: str = shown("vectors of", "list", "sources")
-    strategy: str = shown("whitening", "list", STRATEGIES, "shuffled group")
-    num_groups: int = shown("groups", "slider", "divisors", 128, at_least=1)
-    eps: float = shown("eps, added to variances", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6)
-    batch_size: int = shown("batch size", "slider", "sizes", 64, at_least=2, at_most="most")
-    seed: int = shown("seed", "number", range(1000), 0, min=0, max=999)
-    stage: int = shown("stage", "steps", range(len(STAGES)), 4)
+    source: str = shown("vectors of", "list", "sources", asked=(0, 2))
+    strategy: str = shown("whitening", "list", STRATEGIES, "ZCA")
+    num_groups: int = shown("groups", "slider", "divisors", 128, at_least=1, when="grouped")
+    eps: float = shown("eps, added to variances", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6, asked=(1,))
+    batch_size: int = shown("batch size", "slider", "sizes", 512, at_least=2, at_most="most", asked=(0, 1))
+    seed: int = 0
+    stage: int = shown("stage", "steps", range(len(STAGES)), 4, asked=(2,))
+
+    @property
+    def grouped(self) -> bool:
+        return "group" in self.strategy
 
     @property
     def divisors(self) -> list[int]:
@@ -181,18 +184,43 @@ def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps:
 
 
 def figure(state: WhiteningLabState) -> go.Figure:
-    """Two channels stage by stage; three covariances; the spectra; what the views have to learn from."""
+    """The covariance before and after, the spectra; other sentences; two channels stage by stage."""
     whitened = outcome(state)
-    return side_by_side(
-        [
-            _stage(state, whitened),
-            _covariance("Covariance of the batch, before", "before", whitened.batch, whitened),
-            _covariance("The batch, after", "after", whitened.batch_after, whitened),
-            _covariance("Other sentences, after", "others", whitened.others_after, whitened),
-            _spectra(whitened),
-            _views(state),
-        ]
-    )
+    off, after = (_correlation(rows) for rows in (whitened.batch, whitened.batch_after))
+    planes = [
+        _covariance(
+            f"Before: channels are correlated, {off:.2f} on average",
+            "before",
+            whitened.batch,
+            whitened,
+            "Covariance of the batch, in units of the mean variance; a channel is a coordinate of the vectors.",
+        ),
+        _covariance(
+            f"After: {after:.2f}",
+            "after",
+            whitened.batch_after,
+            whitened,
+            _too_few(state) or "The same channels of the same sentences; those of one group lie side by side.",
+        ),
+        _spectra(whitened),
+        _covariance(
+            f"Other sentences, after: {_correlation(whitened.others_after):.2f}",
+            "others",
+            whitened.others_after,
+            whitened,
+            f"{len(whitened.others)} sentences that the whitening was not fitted on.",
+        ),
+        _stage(state, whitened),
+    ]
+    return side_by_side(planes, tabs=QUESTIONS)
+
+
+def _correlation(rows: Tensor) -> float:
+    """Mean size of the correlation between two channels."""
+    values = covariance(rows)
+    scale = values.diagonal().clamp(min=1e-12).sqrt()
+    sizes = (values / scale / scale[:, None]).abs()
+    return float((sizes.sum() - sizes.diagonal().sum()) / max(len(sizes) * (len(sizes) - 1), 1))
 
 
 def summary(state: WhiteningLabState) -> str:
@@ -203,21 +231,9 @@ def summary(state: WhiteningLabState) -> str:
             f"  {name:22}  uniformity {numbers['uniformity']:7.3f}  mean cosine {numbers['mean cosine']:6.3f}"
             f"  effective rank {numbers['effective rank']:6.1f}  largest variance {numbers['largest variance']:.3g}"
         )
-    by_groups = of_views(state)
-    here = by_groups.groups.index(state.groups)
-    lines.append(
-        f"  views at {state.groups} groups: diversity {by_groups.shuffled[here]:.3f}, "
-        f"perturbation {by_groups.perturbation[here]:.2f} of a vector's length"
-    )
-    if state.batch_size <= state.views.shape[2] // state.groups:
+    if _too_few(state):
         lines.append(f"  {_too_few(state)}")
     return "\n".join(lines)
-
-
-def explain(state: WhiteningLabState) -> str:
-    """What is seen in each plane."""
-    few = state.batch_size <= state.views.shape[2] // state.groups
-    return f"{PLANES_IN_WORDS} {_too_few(state)}" if few else PLANES_IN_WORDS
 
 
 def details(state: WhiteningLabState) -> str:
@@ -237,7 +253,7 @@ class WhiteningLab(Panel):
     """PCA, ZCA, group and shuffled group whitening of a batch, with the number of groups under the hand.
 
     What to try: a batch smaller than the width with ZCA (the batch looks perfect, other sentences explode); then
-    more groups, until both are white. Then the number of groups at which the views of a sentence differ.
+    more groups, until both are white.
 
     Args:
         encoder: an encoder or its name, or what else `cselab.encoders.as_encoder` takes; its vectors of
@@ -246,7 +262,8 @@ class WhiteningLab(Panel):
         vectors: your own in place of an encoder's: [n, d], or several views of the same sentences [k, n, d].
         strategy: "PCA", "ZCA", "group" or "shuffled group", the rows of WhitenedCSE's table 3.
         num_groups: the paper's k; half the width by default: two channels a group.
-        eps, batch_size, seed: see `WhiteningLabState`.
+        batch_size: four fifths of the sentences by default.
+        eps: see `WhiteningLabState`.
         source: what is looked at first: the encoder's name, "vectors", or "points in the plane".
         key: see `Panel`.
 
@@ -262,7 +279,7 @@ class WhiteningLab(Panel):
     """
 
     holds = WhiteningLabState
-    page_together = ("strategy", "batch_size")
+    page_together = ("strategy", "batch_size", "num_groups")
 
     def __init__(
         self,
@@ -271,15 +288,17 @@ class WhiteningLab(Panel):
         *,
         vectors: Any = None,
         num_groups: int | None = None,
+        batch_size: int | None = None,
         source: str | None = None,
         key: str | None = None,
         **shown: Any,
     ) -> None:
-        name, views = named_views(encoder, sentences, vectors, VIEWS)
+        name, views = named_views(encoder, sentences, vectors, 1, SENTENCES)
         super().__init__(
             WhiteningLabState(
                 sources={name: views, PLANE: plane_points()},
                 source=source or name,
+                batch_size=min(len(views[0]) * 4 // 5, len(views[0]) - 2) if batch_size is None else batch_size,
                 num_groups=max(views.shape[2] // 2, 1) if num_groups is None else num_groups,
                 **shown,
             ),
@@ -290,17 +309,16 @@ class WhiteningLab(Panel):
         state = self.state
         rows = min(views.shape[1] for views in state.sources.values())
         return {
-            "num_groups": [k for k in (1, 4, 16, 128) if k <= state.views.shape[2]],
-            "batch_size": [n for n in (16, 64, 192) if n <= rows - 2],
+            "num_groups": [k for k in (4, 16, 128) if k <= state.views.shape[2]],
+            "batch_size": [n for n in (16, 64, 512) if n <= rows - 2],
             "eps": (1e-10, 1e-6, 1e-2),
-            "seed": (state.seed, state.seed + 1),
         }
 
     def vectors(self) -> dict[str, np.ndarray]:
         return {name: rows.numpy() for name, rows in outcome(self.state).parts.items()}
 
 
-def plane_points(count: int = 400, seed: int = 0) -> np.ndarray:
+def plane_points(count: int = SENTENCES, seed: int = 0) -> np.ndarray:
     """A long, tilted cloud away from the origin, [1, count, 2]: a cone in small."""
     generator = np.random.default_rng(seed)
     points = generator.normal(size=(count, 2)) * [1.0, 0.25]
@@ -308,45 +326,8 @@ def plane_points(count: int = 400, seed: int = 0) -> np.ndarray:
     return (points @ turn + [1.6, 1.2])[None].astype(np.float32)
 
 
-@dataclass(frozen=True)
-class OfViews:
-    """By number of groups: how different views are, and how much whitening changes a vector."""
-
-    groups: list[int]
-    shuffled: list[float]
-    both: list[float] | None
-    dropout: float | None
-    perturbation: list[float]
-
-
-def of_views(state: WhiteningLabState) -> OfViews:
-    """Diversity (figure 1 d) and perturbation (Eq. 11) of shuffled group whitening, for each number of groups."""
-    return _of_views(SameArray(state.views), state.batch_size, state.eps, state.seed)
-
-
-@lru_cache(maxsize=16)
-def _of_views(views: SameArray, batch_size: int, eps: float, seed: int) -> OfViews:
-    rows, _ = _divided(views.array.shape[1], batch_size, seed)
-    batch = torch.from_numpy(views.array[:VIEWS, rows]).double()
-    batch = batch - batch.mean(1, keepdim=True)
-    batch = batch / batch.square().mean().sqrt()  # variances about 1, as after whitening: no change of scale
-    width, dropout = batch.shape[2], len(batch) > 1
-    groups = [k for k in range(1, width + 1) if width % k == 0]
-    shuffled, both, perturbation = [], [], []
-    for k in groups:
-        different = VIEWS if k > 1 else 1
-        views_of_one = [Fitted(batch[0], "shuffled group", k, eps, seed + p)(batch[0]) for p in range(different)]
-        views_of_one += views_of_one[:1] * (VIEWS - different)  # one group: whatever the permutation
-        shuffled.append(diversity(views_of_one))
-        perturbation.append(float(np.mean([perturbation_size(batch[0], after) for after in views_of_one])))
-        if dropout:
-            others = [Fitted(view, "shuffled group", k, eps, seed + p)(view) for p, view in enumerate(batch) if p]
-            both.append(diversity([views_of_one[0], *others]))
-    return OfViews(groups, shuffled, both or None, diversity(list(batch)) if dropout else None, perturbation)
-
-
 def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
-    points = whitened.fitted.at(state.stage, whitened.batch)[:, :2].numpy()
+    points = whitened.fitted.at(state.stage, whitened.batch)[:POINTS, :2].numpy()
     reach = 1.1 * float(np.abs(points).max())
     centre = points.mean(0)
     # Where two axes of the group, twice the standard deviation long, lie at this stage.
@@ -360,7 +341,7 @@ def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
     pen = [end for place in range(len(axes)) for end in (*ends[2 * place : 2 * place + 2], (None, None))]
     width = {"range": [-reach, reach], "constrain": "domain", "zeroline": True, "zerolinecolor": INK}
     return Plane(
-        f"Two channels: {STAGES[state.stage]}",
+        f"Two channels, {STAGES[state.stage]}",
         [
             go.Scatter(
                 x=rounded(points[:, 0]),
@@ -368,7 +349,7 @@ def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
                 uid="points",
                 mode="markers",
                 showlegend=False,
-                marker={"color": OKABE_ITO[0], "size": 5, "opacity": 0.7},
+                marker={"color": AFTER if state.stage > 2 else BEFORE, "size": 6, "opacity": 0.8},
                 hovertemplate="%{x:.2f}, %{y:.2f}<extra></extra>",
             ),
             go.Scatter(
@@ -378,90 +359,53 @@ def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
                 mode="lines",
                 showlegend=False,
                 hoverinfo="skip",
-                line={"color": OKABE_ITO[1], "width": 3},
+                line={"color": INK, "width": 3},
             ),
         ],
         {"title": {"text": "first channel of the group"}, **width},
         {"title": {"text": "second"}, **width},
         square=True,
+        words="Points are sentences; the lines are axes of the group, two standard deviations long. Play the stages.",
     )
 
 
-def _covariance(title: str, uid: str, rows: Tensor, whitened: Outcome) -> Plane:
+def _covariance(title: str, uid: str, rows: Tensor, whitened: Outcome, words: str) -> Plane:
     """The first channels in their shuffled order, so that groups are blocks on the diagonal."""
     channels = whitened.fitted.permutation[:CHANNELS]
     values = covariance(rows[:, channels])
     if uid == "before":
         values = values / values.diagonal().mean()
-    return matrix(title, heatmap(values.numpy().round(3), uid, 1.0, "channels %{x} and %{y}: %{z:.2f}"))
+    hover = "channels %{x} and %{y}: %{z:.2f}"
+    return matrix(title, heatmap(values.numpy().round(2), uid, 1.0, hover, scale=True), "channel", words)
 
 
 def _spectra(whitened: Outcome) -> Plane:
-    styles = {"batch, before": "dot", "batch, after": "solid", "other sentences, after": "dash"}
-    traces = []
-    for (name, values), color in zip(whitened.spectra.items(), (OKABE_ITO[6], *OKABE_ITO[:2]), strict=True):
-        shown = values > 1e-12
-        traces.append(
+    names = ("before", "after", "other sentences, after")
+    lines = []
+    for (part, values), name, color, dash in zip(
+        whitened.spectra.items(), names, (BEFORE, AFTER, INK), ("dot", "solid", "dash"), strict=True
+    ):
+        shown = values > 1e-8
+        lines.append(
             go.Scatter(
                 x=list(range(1, int(shown.sum()) + 1)),
                 y=[float(f"{value:.4g}") for value in values[shown]],
-                uid=f"spectrum: {name}",
+                uid=f"spectrum: {part}",
                 name=name,
                 mode="lines",
-                line={"color": color, "dash": styles[name], "width": 2.5},
-                hovertemplate="axis %{x}: %{y:.3g}<extra>" + name + "</extra>",
+                line={"color": color, "dash": dash, "width": 2.5},
+                hovertemplate="axis %{x}: %{y:.3g}<extra>" + part + "</extra>",
             )
         )
-    drawn = np.log10([value for trace in traces for value in trace.y])
-    decades = max(1, int(np.ceil(np.ptp(drawn) / TICKS))) if len(drawn) else 1
-    y = {"type": "log", "exponentformat": "e", "dtick": decades, "title": {"text": "variance"}}
-    return Plane("Variance along the principal axes", traces, {"title": {"text": "axis, largest first"}}, y)
-
-
-def _views(state: WhiteningLabState) -> Plane:
-    views = of_views(state)
-    lines = {
-        "views: shuffled groups": (views.shuffled, OKABE_ITO[1], "solid", "circle"),
-        "views: dropout": (views.dropout and [views.dropout] * len(views.groups), OKABE_ITO[2], "dot", None),
-        "views: both": (views.both, OKABE_ITO[3], "dash", "diamond"),
-        "perturbation, Eq. 11": (views.perturbation, OKABE_ITO[5], "solid", "square"),
-    }
-    traces = [
-        go.Scatter(
-            x=views.groups,
-            y=rounded(values or []),
-            uid=name,
-            name=name,
-            mode="lines+markers" if symbol else "lines",
-            line={"color": color, "dash": dash, "width": 2},
-            marker={"symbol": symbol or "circle", "size": 7},
-            visible=values is not None,
-            hovertemplate="%{x} groups: %{y:.3f}<extra>" + name + "</extra>",
-        )
-        for name, (values, color, dash, symbol) in lines.items()
-    ]
-    traces.append(
-        go.Scatter(
-            x=[state.groups, state.groups],
-            y=[0, 2],
-            uid="here",
-            mode="lines",
-            showlegend=False,
-            hoverinfo="skip",
-            line={"color": INK, "dash": "dot", "width": 1.5},
-        )
-    )
-    x = {"type": "log", "title": {"text": "number of groups"}, "tickvals": views.groups, "ticktext": None}
+    lines[2].name = "others,<br> after"
+    before, after = (effective_rank(rows) for rows in (whitened.batch, whitened.batch_after))
     return Plane(
-        "Views of one sentence", traces, _ticks(x), {"title": {"text": "distance² or share"}, "rangemode": "tozero"}
+        f"Effective rank {before:.0f} before, {after:.0f} after",
+        named_at_ends(lines, "spectrum names", log=True),
+        {"title": {"text": "principal axis, largest first"}},
+        {"title": {"text": "variance"}, **decades(value for line in lines for value in line.y)},
+        words="White is a flat line at 1. Where the batch was too small, other sentences lie far above it.",
     )
-
-
-def _ticks(axis: dict[str, Any]) -> dict[str, Any]:
-    """At most nine of the numbers of groups are written."""
-    values = axis["tickvals"]
-    kept = values[:: -(-len(values) // 9)]
-    return {**axis, "tickvals": kept, "ticktext": [str(value) for value in kept], "minor": {"ticks": ""}}
 
 
 def _setting(state: WhiteningLabState) -> str:
@@ -474,8 +418,11 @@ def _setting(state: WhiteningLabState) -> str:
 
 
 def _too_few(state: WhiteningLabState) -> str:
+    """A warning where the batch has fewer rows than a group has channels, else nothing."""
     width = state.views.shape[2] // state.groups
+    if state.batch_size > width:
+        return ""
     return (
         f"{state.batch_size} rows have no variance in {width - state.batch_size + 1} of the {width} directions of a "
-        f"group: whitening divides by sqrt(eps) there, which other sentences show."
+        "group; there whitening divides by sqrt(eps)."
     )
