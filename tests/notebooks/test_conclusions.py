@@ -86,9 +86,6 @@ LESSONS = {
         "it solves the task without the encoder": lambda r: (
             r["loss before training, noisy negatives"] < 0.01 * r["loss before training, SimCSE"]
         ),
-        "without noise on the positives there is no pull": lambda r: (
-            r["pull over push, less noise on positives"] < r["pull over push, SimCSE"] / 2
-        ),
     },
     "06_rank_bottleneck": {
         "64 sentences have rank 64, 63 when centred": lambda r: (

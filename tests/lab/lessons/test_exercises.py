@@ -3,9 +3,9 @@ import math
 import numpy as np
 import pytest
 import torch
-from cselab_lab.lessons.checks.dropout_noise import MEANS_OF_PASSES
-from cselab_lab.lessons.checks.rank_bottleneck import FLOOR
-from cselab_lab.lessons.checks.simcse import LOSS, PADDED
+from cselab_lab.lessons.checks.dropout_noise import GAUSSIAN
+from cselab_lab.lessons.checks.rank_bottleneck import CORRELATION, ROWS
+from cselab_lab.lessons.checks.simcse import ADAM, LOSS
 from cselab_lab.lessons.checks.tour import INFO_NCE
 from cselab_lab.lessons.exercises import (
     AXIS,
@@ -222,12 +222,16 @@ def test_functions_networks_and_tables_are_shown_without_addresses():
     assert "a tuple of 2 (shapes (2, 2), (30,))" in last_line(lambda x: (np.eye(2), np.arange(30) / 7), table)
 
 
-def test_a_wrong_gradient_is_refused_where_the_lesson_trains_and_one_that_is_missing_is_said():
-    loss = LOSS.solution
+def test_right_numbers_with_a_gradient_missing_are_solved_and_the_lesson_trains_with_the_solution():
+    loss, rows = LOSS.solution, ROWS.solution
     assert diagnose(lambda *views: loss(*views), LOSS).lines[-1] == "solved."
-    for half in (lambda a, b, *t: loss(a.detach(), b, *t), lambda a, b, *t: loss(a, b.detach(), *t)):
-        wrong = diagnose(half, LOSS)
-        assert not wrong.solved and "gets no gradient" in wrong.lines[-1]
+    for name, answer in {
+        LOSS: lambda a, b, *t: loss(a.detach(), b, *t),
+        ROWS: lambda a, b, *more: rows(a.detach(), b, *more),
+        CORRELATION: lambda a, b: CORRELATION.solution(a, b.detach()),
+    }.items():
+        verdict = diagnose(answer, name)
+        assert verdict.solved and "trains with the solution" in verdict.lines[-1] and "gradient" in verdict.lines[-1]
     for number in (lambda *views: loss(*views).item(), lambda *views: loss(*views).detach()):
         verdict = diagnose(number, LOSS)
         assert verdict.solved and "trains with the solution" in verdict.lines[-1]
@@ -257,30 +261,30 @@ def test_the_lesson_goes_on_with_the_solution_where_an_answer_is_wrong_or_cannot
 
 
 def test_an_answer_that_is_not_trained_may_detach_but_gives_tensors(capsys):
-    padded = PADDED.solution
-    assert student_or_reference(mine := lambda *rows: padded(*rows), PADDED) is mine
-    assert student_or_reference(lambda *rows: [table.tolist() for table in padded(*rows)], PADDED) is padded
+    adam = ADAM.solution
+    assert student_or_reference(mine := lambda *rows: adam(*rows), ADAM) is mine
+    assert student_or_reference(lambda *rows: [table.tolist() for table in adam(*rows)], ADAM) is adam
     assert "tensors" in capsys.readouterr().out
 
 
 def test_an_answer_that_only_training_cannot_use_is_right(capsys):
-    def my_means(passes):
-        return [np.mean([one.detach().numpy() for one in passes[half::2]], axis=0) for half in (0, 1)]
+    def my_noise(views, variance, generator):
+        return [one.detach().numpy() for one in GAUSSIAN.solution(views, variance, generator)]
 
-    verdict = diagnose(my_means, MEANS_OF_PASSES)
+    verdict = diagnose(my_noise, GAUSSIAN)
     assert verdict.solved and "no gradient goes through" in verdict.lines[-1]
-    assert student_or_reference(my_means, MEANS_OF_PASSES) is MEANS_OF_PASSES.solution
-    assert "my_means is right, but no gradient goes through" in capsys.readouterr().out
+    assert student_or_reference(my_noise, GAUSSIAN) is GAUSSIAN.solution
+    assert "my_noise is right, but no gradient goes through" in capsys.readouterr().out
 
 
 def test_an_argument_that_is_not_used_and_another_axis_are_known_for_every_solution():
-    info_nce, floor = INFO_NCE.solution, FLOOR.solution
+    info_nce = INFO_NCE.solution
     assert "The temperature is not used." in diagnose(lambda c, t=0.05: info_nce(c, 1), INFO_NCE).lines[-1]
     assert "do not multiply" in diagnose(lambda c, t=0.05: info_nce(c, 1 / t), INFO_NCE).lines[-1]
     assert "`temperature` is 0.05 in your code" in diagnose(lambda c, t=0.05: info_nce(c), INFO_NCE).lines[-1]
     wrong = mutate_source(LOSS.solution, "dim=1 -> dim=0")
     assert AXIS in diagnose(lambda *views: wrong(*views), LOSS).lines[-1]
     with pytest.raises(ValueError, match="has no 'dim=7'"):
-        mutate_source(floor, "dim=7 -> dim=0")
+        mutate_source(info_nce, "dim=7 -> dim=0")
     with pytest.raises(ValueError, match="0 folded solutions that define my_nothing"):
         Solution("02_simcse", "my_nothing")(1)

@@ -16,9 +16,6 @@ SLOW |= {"benchmarks.PAIRED_BOOTSTRAP"}
 AS_IT_IS = {  # a check there asks for a gradient; or it is slow
     "benchmarks.PAIRED_BOOTSTRAP",
     "simcse.VIEWS",
-    "whitenedcse.WHITENED",
-    "whitenedcse.PASSES",
-    "dropout_noise.PULL_AND_PUSH",
     "focal_infonce.CONSTANT",
 }
 

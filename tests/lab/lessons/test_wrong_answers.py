@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from cselab_lab.lessons.checks import alignment_uniformity, benchmarks, rank_bottleneck, tour, whitening
+from cselab_lab.lessons.checks import alignment_uniformity, benchmarks, tour, whitening
 from cselab_lab.lessons.checks.benchmarks import DEVIATION, EXPECTED, FIRST, GAIN, GOLD, SECOND, SPREAD, WANTED, power
 from cselab_lab.lessons.checks.encoders import cosine, plain
 from cselab_lab.lessons.checks.focal_infonce import by_hand, differences
@@ -11,12 +11,12 @@ from cselab_lab.lessons.checks.sentences import say_the_same
 from cselab_lab.lessons.exercises import diagnose, numbers_of
 from scipy.stats import spearmanr, ttest_1samp
 from spellings import every_exercise, solution_of
-from torch.nn.functional import normalize
+from torch.nn.functional import cross_entropy, normalize
 
 from cselab.evaluators import RandomEncoder
 from cselab.losses import focal_info_nce
 from cselab.methods import Contrastive, MixCSE, SNCSEDropout
-from cselab.metrics import cosine_gradients, rank
+from cselab.metrics import cosine_gradients
 
 GIRL = "The girl hugs the boy."
 PREDICTED = {"columns": ("sentence", "negation"), "texts": 24, "candidates": 9}
@@ -53,30 +53,6 @@ def beneath(a, b, rows):
     return torch.cat([a, rows]), torch.cat([b, rows])
 
 
-def stacked(passes):
-    return torch.stack(list(passes)).mean(0)
-
-
-def asked(contrast, views, others, weights, still_others=True, still_views=True):
-    def still(pair, really=True):
-        return [view.detach() for view in pair] if really else pair
-
-    losses = contrast(*views, *still(others, still_others)), contrast(*still(views, still_views), *others)
-    return [torch.autograd.grad(loss, weights, retain_graph=True) for loss in losses]
-
-
-def by_backward(contrast, views, others, weights):
-    gradients = []
-    for pair in ((views, [o.detach() for o in others]), ([v.detach() for v in views], others)):
-        contrast(*pair[0], *pair[1]).backward(retain_graph=True)
-        gradients.append([weight.grad.clone() for weight in weights])
-    return gradients
-
-
-def tables(e, b, passes, count):
-    return (e(*[b] * passes) * 3)[:count]
-
-
 def with_column(rows, value):
     return np.hstack([rows, np.full((len(rows), 1), value)])
 
@@ -87,6 +63,19 @@ def normed(x):
 
 def interval(gains):
     return np.percentile(gains, [2.5, 97.5])
+
+
+def shares(a, b, t):
+    return (normalize(a) @ normalize(b).T / t).softmax(1)
+
+
+def off_diagonal(c):
+    return (c - torch.diag(c.diag())).square()
+
+
+def with_epsilon_outside_the_root(anchor, positive, temperature=5.0):
+    a, p = ((view - view.mean(0)) / (view.std(0, correction=0) + 1e-5) for view in (anchor, positive))
+    return cross_entropy(a.T @ p / len(anchor) / temperature, torch.arange(anchor.shape[1]))
 
 
 WRONG = {
@@ -104,6 +93,13 @@ WRONG = {
         ("from one end to the other", ("At night the girl sings a song.", "The girl sings a song at night.")),
         ("Keep most words", tour.COOKS),
     ],
+    "tour.INFO_NCE": [
+        ("nothing is added to a share", lambda c, t=0.05: -((c / t).softmax(1).diag() + 1e-8).log().mean()),
+        ("nothing is added to a share", lambda c, t=0.05: -(c / t).softmax(1).diag().clamp(min=1e-4).log().mean()),
+    ],
+    "simcse.LOSS": [
+        ("nothing is added to a share", lambda a, b, t=0.05: -(shares(a, b, t).diag() + 1e-8).log().mean())
+    ],
     "anisotropy.MEAN_COSINE": [
         (
             "compared every row with every row",
@@ -117,25 +113,6 @@ WRONG = {
         ("in training mode", lambda n, ids, mask: [n.eval()(ids, mask), n.train()(ids, mask)]),
         ("no detach()", lambda n, ids, mask: (n(ids, mask).detach(), n(ids, mask))),
         ("the mask belongs to the ids", lambda n, ids, mask: n(ids.repeat(2, 1), torch.ones(2 * len(ids), 1)).chunk(2)),
-    ],
-    "whitenedcse.WHITENED": [
-        ("goes through W, too", lambda x, c, w: (x - x.mean(0)) @ w(c(x))),
-        ("do not detach the rows", lambda x, c, w: (x.detach() - x.mean(0)) @ w(c(x)).detach()),
-        ("do not detach the mean", lambda x, c, w: (x - x.mean(0).detach()) @ w(c(x)).detach()),
-        ("Detach W alone", lambda x, c, w: ((x - x.mean(0)) @ w(c(x))).detach()),
-    ],
-    "whitenedcse.PASSES": [
-        ("returned 1, of shape (2, 3)", lambda e, w, b, passes, count=3: [w(e(b)[0])]),
-        ("With passes = 1 and count = 3", lambda e, w, b, passes, count=3: list(map(w, e(*[b] * passes)))),
-        ("No gradient goes", lambda e, w, b, k, count=3: [w(t).detach() for t in tables(e, b, k, count)]),
-        ("what whiten returned", lambda e, w, b, k, count=3: [normalize(w(t)) for t in tables(e, b, k, count)]),
-        ("the whole batch", lambda e, w, b, k, count=3: [w(t) for t in tables(e, b[:1], k, count)]),
-        ("comes from the encoder as it is", lambda e, w, b, passes, count=3: e(*[b] * count)),
-        ("come from the same pass", lambda e, w, b, passes, count=3: [w(e(*[b] * passes)[0])] * count),
-        ("given the batch 1 times", lambda e, w, b, passes, count=3: [w(t) for t in e(b) * count]),
-        ("given the batch 3 times", lambda e, w, b, passes, count=3: [w(table) for table in e(*[b] * count)]),
-        ("copies have one shuffle", lambda e, w, b, k, count=3: list(map(w, e(*[b] * k))) * (3 // k)),
-        ("as `count` says", lambda e, w, b, passes, count=3: list(map(w, tables(e, b, passes, 3)))),
     ],
     "whitenedcse.UNSEEN_CHANGE": [
         ("The mean cosine was", lambda x: 5 * x),
@@ -156,6 +133,8 @@ WRONG = {
         ),
         ("not multiplied with it", lambda views, v, g: [z + v**0.5 * normal(z, g) * (z.abs() + 1) for z in views]),
         ("the same in both views", lambda views, v, g: [z + n for n in [v**0.5 * normal(views[0], g)] for z in views]),
+        ("View 2 has no noise", lambda views, v, g: [views[0] + v**0.5 * normal(views[0], g), 1 * views[1]]),
+        ("torch.randn has mean 0", lambda views, v, g: [z + v**0.5 * normal(z, g) + v for z in views]),
         ("have the same noise", lambda views, v, g: [z + v**0.5 * normal(z[0], g) for z in views]),
         ("generator=generator", lambda views, v, g: [z + v**0.5 * torch.randn(z.shape) for z in views]),
         (
@@ -165,24 +144,6 @@ WRONG = {
             ],
         ),
         ("writes into the view", lambda views, v, g: [z.data.add_(v**0.5 * normal(z, g)) for z in views]),
-    ],
-    "dropout_noise.MEANS_OF_PASSES": [
-        ("of shape (3, 6), (3, 6)", lambda passes: [torch.stack(passes[at::2]).mean(1) for at in (0, 1)]),
-        ("passes 2, 4, 6: they take turns", lambda passes: [stacked(passes[at::2]) for at in (1, 0)]),
-        ("not the sum", lambda passes: [sum(passes[0::2]), sum(passes[1::2])]),
-        ("3 passes are in both means", lambda passes: [stacked(passes[0::2])] * 2),
-        ("have the shares", lambda passes: [stacked(passes[at : at + 4]) for at in (0, 2)]),
-        ("nothing is scaled", lambda passes: [sum(half) / 3 for half in (passes[0::2], passes[1::2])]),
-    ],
-    "dropout_noise.PULL_AND_PUSH": [
-        ("are exchanged", lambda *arguments: asked(*arguments)[::-1]),
-        ("Nothing is held still", lambda *arguments: asked(*arguments, still_others=False, still_views=False)),
-        ("detach the views", lambda *arguments: asked(*arguments, still_views=False)),
-        ("detach the others", lambda *arguments: asked(*arguments, still_others=False)),
-        ("add up in weight.grad", by_backward),
-        ("sign", lambda *arguments: [[-g for g in kind] for kind in asked(*arguments)]),
-        ("weight by weight", lambda *arguments: list(zip(*asked(*arguments), strict=True))),
-        ("Wanted are two", lambda *arguments: asked(*arguments)[0][:1]),
     ],
     "dropout_noise.OFF_DROPOUT": [
         ("Detach nothing", lambda a, p, c, *more: solution_of("dropout_noise.OFF_DROPOUT")(a, p, c.detach(), *more))
@@ -201,15 +162,10 @@ WRONG = {
         ("generator=generator", lambda a, b, m, g: beneath(a, b, torch.randn(m, a.shape[1]))),
         ("do not seed", lambda a, b, m, g: beneath(a, b, drawn(a, m, torch.Generator().manual_seed(0)))),
     ],
-    "rank_bottleneck.FULL_RANK_BATCH": [
-        ("whole number", 320.5),
-        ("whole number", "320"),
-        ("There are 2 to 420", 768),
-        ("Take more", 300),
-        ("Centring takes one", 255),
-        ("come twice, and add nothing", 257),
-        ("take fewer", 419),
+    "rank_bottleneck.BARLOW_TWINS": [
+        ("added, not subtracted", lambda c, w=0.012: (1 - c.diag()).square().sum() - w * off_diagonal(c).sum())
     ],
+    "rank_bottleneck.DIMENSION_CONTRAST": [("not to the deviation", with_epsilon_outside_the_root)],
     "focal_infonce.CONSTANT": [
         ("This is the gradient of Focal-InfoNCE", lambda *arguments: solution_of("focal_infonce.FOCAL")(*arguments)),
         ("Detach the factors alone", lambda *a: solution_of("focal_infonce.CONSTANT")(*a).detach()),
@@ -307,14 +263,6 @@ def test_dev_and_test_would_choose_different_numbers_of_dimensions():
     corpus, dev, test, ks = whitening.CHOICE.examples[-1].arguments
     choice = solution_of("whitening.CHOICE")
     assert choice(corpus, dev, test, ks)[0] != choice(corpus, test, dev, ks)[0]
-
-
-def test_the_batch_of_full_rank_is_larger_than_the_width():
-    vectors = rank_bottleneck.batch(rank_bottleneck.SENTENCES)
-    assert rank(vectors) == vectors.shape[1] - 1  # a layer norm takes one direction
-    assert rank(rank_bottleneck.batch(100)) < 99  # sentences that come twice
-    with pytest.raises(ValueError, match="2 to 420 sentences"):
-        rank_bottleneck.batch(1)
 
 
 def test_the_expected_values_of_focal_infonce_are_those_of_the_library():

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cselab_lab.lessons.exercises import Check, Solution, mutate_source, numbers_of
+from cselab_lab.lessons.exercises import WRONG_GRADIENT, Check, Solution, mutate_source, numbers_of
 
 
 def are_texts(answer: Any, count: int) -> bool:
@@ -90,12 +90,17 @@ def _gradients(function: Callable, arguments: tuple[Any, ...]) -> list[Any] | No
 
 
 def right_gradient(
-    solution: Solution, *arguments: Any, known: Mapping[str, str] = MappingProxyType({}), hint: str = AS_IT_IS
+    solution: Solution,
+    *arguments: Any,
+    known: Mapping[str, str] = MappingProxyType({}),
+    hint: str = AS_IT_IS,
+    for_training: bool = False,
 ) -> Check:
     """A check: the gradients of an answer by all tensors among the arguments are those of the solution.
 
     An answer without a gradient passes: `student_or_reference` says that a lesson cannot train with it. `known` are
-    changes of the solution's source that have another gradient, by their message.
+    changes of the solution's source that have another gradient, by their message. With `for_training` an answer with
+    right numbers and a wrong gradient is solved, and the lesson trains with the solution.
     """
 
     def holds(answer: Callable) -> str:
@@ -112,7 +117,12 @@ def right_gradient(
         messages = (message for message, change in known.items() if is_of(mutate_source(solution, change)))
         return next(messages, f"Yours is another one. {hint}")
 
-    return Check("where a gradient goes through it, it is the right one", holds)
+    missing = WRONG_GRADIENT if for_training else ""
+    return Check("where a gradient goes through it, it is the right one", holds, missing, for_training)
+
+
+LOST = "a positive with a share of exp(-40) costs 40: nothing is added to a share, and no share is clamped"
+"""The name of an example whose right answer an epsilon inside the logarithm changes."""
 
 
 def choice_mistakes(logits: Callable) -> dict[str, Callable]:

@@ -1,15 +1,12 @@
-"""The exercises of lesson 05: a cloud's radius, InfoNCE with negatives of their own, noise, means of passes, pull and
-push, off-dropout.
-"""
+"""The exercises of lesson 05: a cloud's radius, InfoNCE with negatives of their own, noise, off-dropout."""
 
 import math
 from typing import Any
 
-import numpy as np
 import torch
 
 from cselab_lab.lessons.checks.answers import AS_IT_IS, right_gradient, why_not_drawn, wrong_shapes
-from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
+from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
 
 def _at(*degrees: float) -> torch.Tensor:
@@ -99,8 +96,9 @@ TWO_PAIRS = Exercise(
         _by_hand(0.5, 1.0, right=3),
     ),
     Example("a temperature of 0.005 does not overflow", (*_VIEWS, 0.005), _by_hand(0.005, 1.0, right=3)),
-    right_gradient(_contrast, *_VIEWS, 0.5),
+    right_gradient(_contrast, *_VIEWS, 0.5, for_training=True),
     solution=_contrast,
+    trained=True,
     mistakes={
         "Your negatives are of anchor and positive; wanted are left and right.": (
             "normalize(left) @ normalize(right) -> normalize(anchor) @ normalize(positive)"
@@ -182,8 +180,17 @@ def _centred_on_the_views(answer: Any) -> bool:
     return all(abs(float(noise.mean())) < 0.2 for noise in added)
 
 
+def _of_mean_zero(answer: Any) -> str:
+    means = [float(noise.mean()) for noise in _added(answer, rows=50, width=50, size=0.0)]
+    worst = max(means, key=abs)
+    return "" if abs(worst) < 5 * _ASKED**0.5 / 50 else f"Yours has mean {worst:.2f}. torch.randn has mean 0."
+
+
 def _as_wide_as_asked(answer: Any) -> str:
-    drawn = torch.cat(_added(answer, rows=50, width=50, size=0.0)).flatten()
+    of_each = _added(answer, rows=50, width=50, size=0.0)
+    if without := [str(at) for at, noise in enumerate(of_each, start=1) if not noise.any()]:
+        return f"View {' and '.join(without)} has no noise: each view gets its own."
+    drawn = torch.cat(of_each).flatten()
     variance = float(drawn.var())
     is_normal = 2.5 * variance**2 < float((drawn - drawn.mean()).pow(4).mean()) < 3.6 * variance**2
     if abs(variance / _ASKED - 1) < 0.08:
@@ -237,6 +244,7 @@ GAUSSIAN = Exercise(
         "The noise is added to the view as it is; it is not multiplied with it.",
     ),
     Check("each view has noise of its own, drawn anew at each call, from the generator", _drawn_anew),
+    Check("the mean of the noise is 0", _of_mean_zero),
     Check(
         "the views that were given are left as they were",
         _left_as_they_were,
@@ -248,111 +256,4 @@ GAUSSIAN = Exercise(
         for_training=True,
     ),
     solution=Solution("05_dropout_noise", "my_noise"),
-)
-
-# ---- 4: -noise: my_means(passes) -> two views, each the mean of half of the passes -------------------------
-
-
-def _of_passes(answer: Any, train: bool = False) -> Any:
-    """What is made of passes of which the k-th is 1 at place k: in a mean each place shows the share of a pass."""
-    return answer([1 * torch.eye(6)[[k] * 4].requires_grad_(train) for k in range(6)])
-
-
-def _each_pass_once(answer: Any) -> str:
-    first, second = (_rows(view)[0] for view in _of_passes(answer))
-    third = torch.full((6,), 1 / 3, dtype=torch.float64)
-    if all(bool(torch.isclose(view, third * (view > 0), atol=1e-3).all()) for view in (first, second)):
-        if both := int(((first > 0) & (second > 0)).sum()):
-            return f"{both} passes are in both means: no pass may be, or their noise is the same."
-        if bool(((first > 0) | (second > 0)).all()):
-            passes = [at + 1 for at in range(6) if first[at] > 0]
-            turns = "they take turns, and the first belongs to the first view."
-            made_of = f"Your first view is made of the passes {', '.join(map(str, passes))}: {turns}"
-            return "" if passes == [1, 3, 5] else made_of
-    if abs(float(first.sum()) - 3) < 1e-3:
-        return "Take the mean of the passes, not the sum."
-    shares = ", ".join(f"{share:.2f}" for share in first.tolist())
-    return f"In your first view the six passes have the shares {shares}; three of them should have a third each."
-
-
-MEANS_OF_PASSES = Exercise(
-    Check(
-        "six passes of 4 sentences make two views",
-        lambda answer: wrong_shapes(_of_passes(answer), 2, (4, 6)),
-        "torch.stack puts matrices on top of each other; mean(dim=0) is the mean over them.",
-    ),
-    Check("each view is the mean of three passes, which take turns", _each_pass_once),
-    Check(
-        "of two passes each is a view as it is",
-        lambda answer: all(
-            float((_rows(view) - 1).abs().min()) < 1e-6 for view in answer([torch.ones(2, 3), torch.ones(2, 3)])
-        ),
-        "nothing is scaled: the mean of one pass is that pass.",
-    ),
-    Check(
-        "gradients go through to the passes",
-        lambda answer: all(getattr(view, "requires_grad", False) for view in _of_passes(answer, train=True)),
-        for_training=True,
-    ),
-    solution=Solution("05_dropout_noise", "my_means"),
-)
-
-# ---- 5: pull and push: my_forces(contrast, views, others, weights) -> two lists of gradients --------------
-
-
-def _small() -> tuple[Any, ...]:
-    """A loss a p (x + y) of four numbers that are 2, 3, 2 + 1 and 3 + 2, made with two weights, 1 and 3."""
-    weights = [torch.tensor([[1.0]], requires_grad=True), torch.tensor([[3.0]], requires_grad=True)]
-    views = [2 * weights[0], 1 * weights[1]]
-    return lambda a, p, x, y: (a * p * (x + y)).sum(), views, [views[0] + 1, views[1] + 2], weights
-
-
-_PULL, _PUSH = [48.0, 16.0], [12.0, 6.0]  # 2 * 3 * 8 and 2 * 8; 6 * 2 and 6
-_WHOLE = [60.0, 22.0]
-_MISTAKEN = {
-    (*_PUSH, *_PULL): "The two are exchanged: first the gradient through the positives, others held still.",
-    (*_WHOLE, *_WHOLE): "Nothing is held still: detach the pair through which no gradient should go.",
-    (*_PULL, *_WHOLE): "In the second the positives are to be held still: detach the views.",
-    (*_WHOLE, *_PUSH): "In the first the negatives are to be held still: detach the others.",
-    (48.0, 12.0, 16.0, 6.0): "Yours go weight by weight: first all gradients of the pull, then all of the push.",
-    tuple(-number for number in (*_PULL, *_PUSH)): "The sign is the other way round: return the gradients as they are.",
-}
-_ADD_UP = "Gradients add up in weight.grad: torch.autograd.grad returns those of one loss alone."
-
-
-def _pulled_and_pushed(answer: Any) -> str:
-    arguments = _small()
-    result = answer(*arguments)
-    both = list(result) if isinstance(result, list | tuple) and len(result) == 2 else []
-    shapes = [[np.shape(numbers_of(part)) for part in kind] for kind in both if isinstance(kind, list | tuple)]
-    if shapes != [[(1, 1)] * 2] * 2:
-        short = shapes and len(str(shapes)) < 200
-        found = f"two, with the shapes {shapes}" if short else f"one {type(result).__name__}"
-        return (
-            "Wanted are two lists, each with a gradient for each weight, shaped as the weight; "
-            f"your function returned {found}."
-        )
-    values = [float(number) for kind in both for number in numbers_of(list(kind)).ravel()]
-    if np.allclose(values, [*_PULL, *_PUSH], atol=1e-2):
-        return ""
-    reasons = [reason for wrong, reason in _MISTAKEN.items() if np.allclose(values, wrong, atol=1e-2)]
-    if values[2:] == _WHOLE and any(weight.grad is not None for weight in arguments[3]):
-        reasons = [_ADD_UP]
-    return " ".join([f"Yours are {values[:2]} and {values[2:]}; expected are {_PULL} and {_PUSH}.", *reasons])
-
-
-def _used_again(answer: Any) -> bool:
-    contrast, *rest = _small()
-    answer(contrast, *rest)
-    return _pulled_and_pushed(lambda *_: answer(contrast, *rest)) == ""
-
-
-PULL_AND_PUSH = Exercise(
-    Check(
-        "a loss of 2 * 3 * (2 + 1 + 3 + 2): pull and push, by both weights",
-        _pulled_and_pushed,
-        "view.detach() is the same vector, through which no gradient goes.",
-    ),
-    Check("the same views can be asked again", _used_again, "retain_graph=True keeps what the next gradient needs"),
-    solution=Solution("05_dropout_noise", "my_forces"),
 )

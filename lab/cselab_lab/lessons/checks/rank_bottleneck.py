@@ -1,18 +1,13 @@
-"""The exercises of lesson 06: the cross-correlation, Barlow Twins and its floor, artificial rows, columns in contrast;
-the smallest batch of full rank.
-"""
+"""The exercises of lesson 06: the cross-correlation, Barlow Twins, artificial rows, columns in contrast."""
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
 from torch.nn.functional import batch_norm
 
-from cselab_lab.lessons.checks.answers import choice_mistakes, is_whole, right_gradient, why_not_drawn, wrong_shapes
-from cselab_lab.lessons.checks.encoders import plain, sentences
+from cselab_lab.lessons.checks.answers import choice_mistakes, right_gradient, why_not_drawn, wrong_shapes
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
 
 _ANCHOR = torch.tensor([[2.0, 0.0, 1.0], [4.0, 1.0, -1.0], [9.0, 5.0, 0.0], [1.0, 2.0, 3.0], [3.0, 0.5, 1.5]])
@@ -37,7 +32,7 @@ CORRELATION = Exercise(
             for a in _ANCHOR.T
         ],
     ),
-    right_gradient(_correlation, _ANCHOR, _POSITIVE),
+    right_gradient(_correlation, _ANCHOR, _POSITIVE, for_training=True),
     solution=_correlation,
     mistakes={
         "These are the cosines of sentences; wanted are those of dimensions, D x D.": (
@@ -73,7 +68,7 @@ BARLOW_TWINS = Exercise(
     Example("a matrix of 3 x 3, weight 2", (torch.tensor(_TABLE), 2.0), _TWINS[0] + 2 * _TWINS[1]),
     Example("the identity costs nothing", (torch.eye(4), 0.7), 0.0),
     Example("4 dimensions that are all one: only off the diagonal", (torch.ones(4, 4), 0.25), 3.0),
-    right_gradient(_twins, torch.tensor(_TABLE), 2.0),
+    right_gradient(_twins, torch.tensor(_TABLE), 2.0, for_training=True),
     solution=_twins,
     mistakes={
         "Both are sums, not means.": ".sum() -> .mean()",
@@ -81,42 +76,12 @@ BARLOW_TWINS = Exercise(
         "Square 1 - C_cc.": "(1 - diagonal).square() -> (1 - diagonal).abs()",
         "The second sum leaves out the diagonal.": "differ = others -> differ = correlation",
         "The weight belongs to the second sum alone.": "agree + weight * differ -> weight * (agree + differ)",
-        "The weight is missing.": "weight * -> ",
+        "The second sum is added, not subtracted.": "agree + -> agree -",
     },
     trained=True,
 )
 
-# ---- 3: the lowest it can be: my_floor(dimensions, rank, weight) ------------------------------------------
-
-
-def _lowest(dimensions: int, rank: int, weight: float) -> float:
-    """By trying: the loss of a tight frame at every mean of the diagonal."""
-    t = np.linspace(0, 1, 100_001)
-    off = dimensions * t**2 * (dimensions / rank - 1)
-    return float((dimensions * (1 - t) ** 2 + weight * off).min())
-
-
-FLOOR = Exercise(
-    Example("6 dimensions of rank 2, weight 0.5: k is 1, half of 6 is left", (6, 2, 0.5), 3.0),
-    Example("256 dimensions, 64 rows, weight 0.012", (256, 64, 0.012), _lowest(256, 64, 0.012)),
-    Example("768 dimensions, 64 rows", (768, 64, 0.012), _lowest(768, 64, 0.012)),
-    Example("7 dimensions of rank 4, weight 0.6", (7, 4, 0.6), _lowest(7, 4, 0.6)),
-    Example("as many rows as dimensions", (256, 256, 0.012), 0.0),
-    Example("more rows than dimensions", (256, 300, 0.012), 0.0),
-    solution=Solution("06_rank_bottleneck", "my_floor"),
-    mistakes={
-        "The floor is of the whole loss: times D.": "dimensions * k -> k",
-        "This is the loss at t = 1; it is lower at t = 1 / (1 + k).": " / (1 + k) -> ",
-        "With more rows than dimensions the rank is D, and the floor 0.": (
-            "max(dimensions - rank, 0) -> dimensions - rank"
-        ),
-        "k is the weight times (D - r) / r.": "weight * -> ",
-        "k is (D - r) / r, the weight, and nothing else: divide by r, not by D.": "/ rank -> / dimensions",
-        "This is k; wanted is the loss at the best t.": "dimensions * k / (1 + k) -> k",
-    },
-)
-
-# ---- 4: artificial rows: my_rows(first, second, count, generator) -> both views with the rows beneath -----
+# ---- 3: artificial rows: my_rows(first, second, count, generator) -> both views with the rows beneath -----
 
 
 _SENTENCES = torch.arange(12.0).reshape(3, 4), 50 + torch.arange(12.0).reshape(3, 4)
@@ -168,7 +133,7 @@ ROWS = Exercise(
     Check(
         "of two views of 3 sentences and 5 rows it returns both, 8 rows long",
         lambda answer: wrong_shapes(_returned(answer), 2, (8, 4)),
-        "torch.cat puts tables below each other.",
+        "Each view gets `count` rows more.",
     ),
     Check("the sentences stand on top", _beneath, "Try torch.cat([view, rows])."),
     Check("the same rows stand beneath both", _same_beneath),
@@ -182,7 +147,7 @@ ROWS = Exercise(
     solution=Solution("06_rank_bottleneck", "my_rows"),
 )
 
-# ---- 5: the dimension-wise contrast (ImSimCSE Eq. 5, with the scale of the released code) -----------------
+# ---- further: the dimension-wise contrast (ImSimCSE Eq. 5, with the scale of the released code) -----------------
 # my_dimension_contrast(anchor, positive, temperature=5.0), the mean over the dimensions.
 
 
@@ -221,7 +186,12 @@ DIMENSION_CONTRAST = Exercise(
         (torch.tensor([[1.0, 7.0], [-1.0, 7.0]]), torch.tensor([[3.0, 2.0], [1.0, 2.0]]), 1.0),
         (math.log1p(math.exp(-1)) + math.log(2)) / 2,
     ),
-    right_gradient(_contrast, _ANCHOR, _POSITIVE, 0.5),
+    Example(
+        "dimensions of deviation 0.001: 1e-5 is added to the variance, not to the deviation",
+        (1e-3 * _UNCORRELATED / _UNCORRELATED.std(0, correction=0),) * 2 + (0.1,),
+        math.log1p(2 * math.exp(-10 / 11)),
+    ),
+    right_gradient(_contrast, _ANCHOR, _POSITIVE, 0.5, for_training=True),
     solution=_contrast,
     mistakes=choice_mistakes(_logits)
     | {
@@ -230,65 +200,4 @@ DIMENSION_CONTRAST = Exercise(
         "Divide the dot product by N.": " / len(anchor) -> ",
     },
     trained=True,
-)
-
-# ---- 6: the smallest batch with all directions: a number of sentences -------------------------------------
-# Some sentences come twice, as in any corpus; and a layer norm holds the vectors of `mini` in a plane. Neither is told.
-
-SENTENCES = 420
-REPEATED = 5  # each fifth sentence was there before
-
-
-@cache
-def _vectors() -> Float[torch.Tensor, "n d"]:
-    texts = list(sentences(SENTENCES, "test"))
-    texts = [texts[at - 3] if at % REPEATED == REPEATED - 1 else text for at, text in enumerate(texts)]
-    return torch.from_numpy(plain().encode(texts))
-
-
-def batch(size: int) -> Float[torch.Tensor, "n d"]:
-    """The vectors [size, d] of the first sentences of a corpus: `mini`, [CLS], no dropout.
-
-    Raises:
-        ValueError: size is not between 2 and 420.
-    """
-    if not 2 <= size <= SENTENCES:
-        raise ValueError(f"size is {size}; there are 2 to {SENTENCES} sentences to take.")
-    return _vectors()[:size]
-
-
-@cache
-def _rank(size: int) -> int:
-    from cselab.metrics import rank
-
-    return rank(batch(size))
-
-
-def _form(size: Any) -> str:
-    if not is_whole(size):
-        return f"A whole number of sentences is wanted; yours is {size!r}."
-    return "" if 2 <= size <= SENTENCES else f"There are 2 to {SENTENCES} sentences to take; you take {size}."
-
-
-def _reaches(size: Any) -> str:
-    width, highest, reached = batch(2).shape[1], _rank(SENTENCES), _rank(int(size))
-    if reached == highest:
-        return ""
-    ranks = f"The rank of the first {int(size)}, centred, is {reached}; that of all is {highest}."
-    if size in (width, highest):
-        return f"{ranks} Centring takes one, and some sentences come twice."
-    if size in (width + 1, highest + 1):
-        return f"{ranks} Some sentences come twice, and add nothing."
-    return f"{ranks} Take more."
-
-
-def _smallest(size: Any) -> str:
-    before, reached = _rank(int(size) - 1), _rank(int(size))
-    return "" if before < reached else f"The first {int(size) - 1} already have rank {reached}: take fewer."
-
-
-FULL_RANK_BATCH = Exercise(
-    Check("a number of sentences", _form),
-    Check("the batch, centred, has the rank of all sentences together", _reaches),
-    Check("no smaller batch does", _smallest),
 )

@@ -8,45 +8,10 @@ from torch import nn
 from torch.nn.functional import normalize
 
 from cselab.losses import info_nce
-from cselab_lab.lessons.checks.answers import choice_mistakes, wrong_shapes
+from cselab_lab.lessons.checks.answers import LOST, choice_mistakes, wrong_shapes
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
-# ---- 1: rows of one length: my_padded(rows, longest, pad=0) -> ids, mask ----------------------------------
-
-PADDED = Exercise(
-    Example(
-        "two sentences of 4 and 3 ids make two rows of 4, and a mask that knows the padding",
-        ([[2, 17, 25, 3], [2, 31, 3]], 8),
-        [[[2, 17, 25, 3], [2, 31, 3, 0]], [[1, 1, 1, 1], [1, 1, 1, 0]]],
-    ),
-    Example(
-        "another id for padding, 3, which stands in sentences, too",
-        ([[2, 6, 3], [2, 3]], 8, 3),
-        [[[2, 6, 3], [2, 3, 3]], [[1, 1, 1], [1, 1, 0]]],
-    ),
-    Example(
-        "of a sentence that is longer than 4, the first 3 ids and the last stay",
-        ([[2, 11, 12, 13, 14, 3], [2, 15, 3]], 4),
-        [[[2, 11, 12, 3], [2, 15, 3, 0]], [[1, 1, 1, 1], [1, 1, 1, 0]]],
-    ),
-    solution=Solution("02_simcse", "my_padded"),
-    mistakes={
-        "The mask is 1 on words, 0 on padding; yours is the other way round.": (
-            "return ids, mask -> return ids, 1 - mask"
-        ),
-        "Padding stands at the end of a row.": ": len(row)] -> width - len(row) :]",
-        "A sentence may hold the id of the padding: the mask counts ids, it does not compare them.": (
-            "return ids, mask -> return ids, (ids != pad).long()"
-        ),
-        "The last id ends the sentence: keep it when you cut.": "row[: longest - 1] + row[-1:] -> row[:longest]",
-        "Pad to the longest row of the batch, not to the most that is allowed.": (
-            "max(len(row) for row in rows) -> longest"
-        ),
-        "First the ids, then the mask.": "return ids, mask -> return mask, ids",
-    },
-)
-
-# ---- 2: one vector a sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
+# ---- 1: one vector a sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
 
 
 _LAYER = torch.tensor(  # three words and one padding, two words and two paddings
@@ -70,7 +35,7 @@ POOLED = Exercise(
     trained=True,
 )
 
-# ---- 3: two passes through dropout: my_views(network, ids, mask) -> first, second -------------------------
+# ---- 2: two passes through dropout: my_views(network, ids, mask) -> first, second -------------------------
 
 
 class _Noisy(nn.Module):
@@ -143,7 +108,7 @@ VIEWS = Exercise(
     solution=Solution("02_simcse", "my_views"),
 )
 
-# ---- 4: the loss of a batch from its views: my_loss(first, second, temperature=0.05) ----------------------
+# ---- 3: the loss of a batch from its views: my_loss(first, second, temperature=0.05) ----------------------
 
 
 _loss = Solution("02_simcse", "my_loss")
@@ -159,6 +124,7 @@ def _angles(degrees: tuple[float, ...], *lengths: float) -> Any:
 
 
 _FIRST, _SECOND = _angles((0, 80, 200), 1.0, 3.0, 0.5), _angles((10, 45, 170), 0.7, 2.5, 1.4)
+_SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
 LOSS = Exercise(
     Example("who gives 4 sentences one vector has log 4 = 1.386", (torch.ones(4, 2), torch.ones(4, 2)), math.log(4)),
     Example(
@@ -171,6 +137,7 @@ LOSS = Exercise(
         (_FIRST, _SECOND, 0.7),
         float(info_nce(_FIRST, _SECOND, 0.7).total),
     ),
+    Example(LOST, (_SIDES, -_SIDES), math.log1p(math.exp(40))),
     solution=_loss,
     mistakes=choice_mistakes(_logits)
     | {
@@ -185,7 +152,7 @@ LOSS = Exercise(
     trained=True,
 )
 
-# ---- 5: one weight, one step: my_adam(weight, gradient, m, v, step, lr) -> weight, m, v -------------------
+# ---- further: one weight, one step: my_adam(weight, gradient, m, v, step, lr) -> weight, m, v -------------------
 
 
 def _by_torch(weight: list[float], gradients: list[list[float]], lr: float) -> list[list[float]]:

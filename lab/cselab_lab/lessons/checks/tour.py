@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import torch
 
-from cselab_lab.lessons.checks.answers import are_texts, choice_mistakes
+from cselab_lab.lessons.checks.answers import LOST, are_texts, choice_mistakes
 from cselab_lab.lessons.checks.encoders import cosine
 from cselab_lab.lessons.checks.sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, words
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
@@ -57,6 +57,7 @@ INFO_NCE = Exercise(
         (_LARGE, 0.005),
         (math.log1p(math.exp(-2)) + math.log1p(math.exp(-1))) / 3,
     ),
+    Example(LOST, (torch.tensor([[-1.0, 1.0], [1.0, -1.0]]), 0.05), math.log1p(math.exp(40))),
     solution=Solution("00_tour", "my_info_nce"),
     mistakes=choice_mistakes(lambda cosines, temperature=0.05: cosines / temperature)
     | {

@@ -1,10 +1,7 @@
-"""The exercises of lesson 04: shuffled group whitening from its pieces, a loss of several positives, views from one
-pass or from three, a change that a whitened loss does not see.
-"""
+"""The exercises of lesson 04: shuffled group whitening, a loss of several positives, a change that the loss misses."""
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import torch
@@ -14,11 +11,8 @@ from torch.nn.functional import normalize
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
 from cselab.sgw import shuffled_group_whiten
-from cselab_lab.lessons.checks.answers import choice_mistakes, right_gradient, wrong_shapes
+from cselab_lab.lessons.checks.answers import choice_mistakes, right_gradient
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
-
-# ---- 1: one group whitened: my_whiten(x, covariance, whitening_matrix) gives rows [n, w] --------------------
-# Both functions are given. The matrix counts as a constant, as in the released code.
 
 # Four rows of two channels, whitened by hand. One with variances 2.5 and covariance 1.5 is multiplied by
 # [[3, -1], [-1, 3]] / 4; one without covariance and variances 2 and 1/2 is divided by its standard deviations.
@@ -50,49 +44,12 @@ def _by_schur(covariance: Any) -> Any:
     return torch.from_numpy(sqrtm(covariance.double().numpy())).inverse()
 
 
-def _exact(covariance: Any) -> Any:
-    return _root(covariance, 0.0)
-
-
-_OF_ONE_GROUP = _covariance, _exact
-_whiten = Solution("04_whitenedcse", "my_whiten")
-_HELD = {
-    "Your gradient goes through W, too: W.detach() makes W a constant.": "matrix.detach() -> matrix",
-    "W alone is a constant: do not detach the mean.": "x.mean(dim=0) -> x.mean(dim=0).detach()",
-    "W alone is a constant: do not detach the rows.": "= x - -> = x.detach() -",
-}
-
-
-def _trains(answer: Any) -> bool:
-    return getattr(answer(_WIDE[:, :3].clone().requires_grad_(), *_OF_ONE_GROUP), "requires_grad", False)
-
-
-WHITENED = Exercise(
-    Example("the cross comes out as a square", (_CROSS + _SHIFT[:2], *_OF_ONE_GROUP), _OF_CROSS),
-    Example("without covariance each channel is divided by its standard deviation", (_PLUS, *_OF_ONE_GROUP), _OF_PLUS),
-    Example(
-        "three channels",
-        (torch.tensor(_THREE), *_OF_ONE_GROUP),
-        _centred(torch.tensor(_THREE).double()) @ _by_schur(_covariance(torch.tensor(_THREE))),
-    ),
-    Check("a gradient goes through it: an encoder can be trained", _trains, "Detach W alone, and stay in torch."),
-    right_gradient(_whiten, _WIDE[:, :3], *_OF_ONE_GROUP, known=_HELD, hint="W.detach(), and nothing else."),
-    solution=_whiten,
-    mistakes={
-        "The mean must be gone from the result, too.": "centred @ -> x @",
-        "These are the centred rows: multiply them by the matrix.": "centred @ matrix -> centred",
-        "This is the matrix; wanted are the rows times the matrix.": "centred @ matrix -> matrix",
-        "Multiply by the whitening matrix, not by the covariance.": "whitening_matrix(covariance(x)) -> covariance(x)",
-        "Each channel has a mean of its own, x.mean(dim=0); x.mean() is one number.": "x.mean(dim=0) -> x.mean()",
-    },
-)
-
-# ---- 2: shuffled group whitening: my_sgw(x, num_groups, permutation, whiten) gives rows [n, d] ------------
+# ---- 1: shuffled group whitening: my_sgw(x, num_groups, permutation, whiten) gives rows [n, d] ------------
 # Rows of x are sentences; the first d / num_groups entries of the permutation are the channels of the first group.
 
 
 def _zca(z: Any) -> Any:
-    return _whiten(z, _covariance, _root)  # which has an answer for a few rows, too
+    return _centred(z) @ _root(_covariance(z)).detach()
 
 
 def _placed(first: Any, second: Any) -> Any:
@@ -122,7 +79,7 @@ SGW = Exercise(
         _placed(_OF_CROSS, _OF_PLUS),
     ),
     Example("three groups of two channels", (_WIDE, 3, _SHUFFLE, _zca), slowly(_WIDE, 3, _SHUFFLE)),
-    right_gradient(_sgw, _WIDE, 3, _SHUFFLE, _zca),
+    right_gradient(_sgw, _WIDE, 3, _SHUFFLE, _zca, for_training=True),
     solution=_sgw,
     mistakes={
         "These are groups of sentences; a group is made of channels, chunk(num_groups, dim=1).": "dim=1 -> dim=0",
@@ -172,7 +129,7 @@ MULTI_POSITIVE = Exercise(
     Example("three positives", (_VIEW, _OTHERS, 0.5), _by_library(_VIEW, _OTHERS, 0.5)),
     Example("a temperature of 0.005 does not overflow", (_VIEW, _OTHERS[:2], 0.005),
             _by_library(_VIEW, _OTHERS[:2], 0.005), tolerance=1e-2),
-    right_gradient(_loss, _VIEW, _OTHERS, 0.5),
+    right_gradient(_loss, _VIEW, _OTHERS, 0.5, for_training=True),
     solution=_loss,
     mistakes={message: _each(wrong) for message, wrong in choice_mistakes(_logits).items()}
     | {
@@ -183,100 +140,7 @@ MULTI_POSITIVE = Exercise(
     trained=True,
 )  # fmt: skip
 
-# ---- 4: where views come from: my_views(encode, whiten, batch, passes, count=3) gives `count` tables --------
-
-
-class _Pipeline:
-    """An encoder that numbers its tables, and a whitening that numbers its calls: they stand in what comes out."""
-
-    def __init__(self) -> None:
-        self.passes = 0
-        self.batches: list[Any] = []
-        self.tables: list[Any] = []  # of the last call
-        self.made: list[Any] = []
-
-    def encode(self, *batches: Any) -> list[Any]:
-        self.batches += batches
-        self.passes += len(batches)
-        numbers = range(self.passes - len(batches) + 1, self.passes + 1)
-        self.tables = [torch.full((2, 3), float(at), requires_grad=True) for at in numbers]
-        return list(self.tables)
-
-    def whiten(self, table: Any) -> Any:
-        self.made += [table + 100 * (len(self.made) + 1)]
-        return self.made[-1]
-
-
-_BATCH = ["one", "two"]
-
-
-def _views_of(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, Any]:
-    pipeline = _Pipeline()
-    return pipeline, answer(pipeline.encode, pipeline.whiten, _BATCH, passes, count)
-
-
-def _ran(answer: Any, passes: int, count: int = 3) -> tuple[_Pipeline, list[tuple[int, int]]]:
-    """The pipeline after a call, and for each view the pass and the call of whiten from which it comes."""
-    pipeline, views = _views_of(answer, passes, count)
-    return pipeline, [(int(view[0, 0]) % 100, int(view[0, 0]) // 100) for view in views]
-
-
-def _are_tables(answer: Any, count: int = 3) -> str:
-    for passes in (count, 1):
-        if problem := wrong_shapes(_views_of(answer, passes, count)[1], count, (2, 3)):
-            return f"With passes = {passes} and count = {count}: {problem}"
-    return ""
-
-
-def _all_whitened(answer: Any) -> str:
-    def is_of(view: Any, tables: list[Any]) -> bool:
-        return any(table.shape == view.shape and bool((view == table).all()) for table in tables)
-
-    pipeline, views = _views_of(answer, 3)
-    for at, view in enumerate(views):
-        if is_of(view, pipeline.tables):
-            return f"View {at} comes from the encoder as it is: whiten(table)."
-        if not is_of(view, pipeline.made):
-            return f"View {at} is not what whiten returned: call whiten(table) for each view, and leave it as it is."
-        if not getattr(view, "requires_grad", False):
-            return f"No gradient goes through view {at}, so no encoder could be trained: no detach()."
-    return "" if all(batch == _BATCH for batch in pipeline.batches) else "Give the encoder the whole batch, as it is."
-
-
-def _passes(answer: Any, passes: int) -> str:
-    pipeline, views = _ran(answer, passes)
-    if pipeline.passes != passes:
-        return f"With passes = {passes} the encoder was given the batch {pipeline.passes} times."
-    return "" if len({table for table, _ in views}) == passes else "Two of your views come from the same pass."
-
-
-def _shuffled_anew(answer: Any) -> str:
-    for passes in (1, 3):
-        pipeline, views = _ran(answer, passes)
-        if len({call for _, call in views}) < 3:
-            return "Views that are copies have one shuffle: call whiten for each of them."
-        if len(pipeline.made) != 3:
-            return f"whiten was called {len(pipeline.made)} times for 3 views; once for each is enough."
-    return ""
-
-
-PASSES = Exercise(
-    Check("it returns three views", _are_tables, "Return a list of tables [N, d], one for each view."),
-    Check("every view is whitened", _all_whitened),
-    Check(
-        "three passes: each view has a pass of its own", partial(_passes, passes=3), "Try encode(*[batch] * passes)."
-    ),
-    Check(
-        "one pass: the batch goes through the encoder once",
-        partial(_passes, passes=1),
-        "All views start from that one table.",
-    ),
-    Check("each view is whitened by itself, with a shuffle of its own", _shuffled_anew),
-    Check("four views, too", lambda answer: _are_tables(answer, 4), "Make as many views as `count` says."),
-    solution=Solution("04_whitenedcse", "my_views"),
-)
-
-# ---- 5: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----
+# ---- 2: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----
 # The loss of WhitenedCSE must stay what it was, the mean cosine rise above 0.95.
 
 ROWS, WIDTH, GROUPS = 64, 16, 8
