@@ -147,10 +147,6 @@ LESSONS = {
         "a last token at the wrong place costs points": lambda r: (
             r["Qwen3, last token: dev"] > r["last token by column, padded right: dev"] + 5
         ),
-        "a vector that was trained for it can be cut": lambda r: (
-            r["Matryoshka, cut: dev with all 64"] - r["Matryoshka, cut: dev with 8 of 64"]
-            < r["cut: dev with all 64"] - r["cut: dev with 8 of 64"]
-        ),
     },
 }
 

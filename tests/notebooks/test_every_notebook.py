@@ -55,14 +55,9 @@ def test_cells_are_few_and_short(notebook):
     assert max(lengths) <= 30
 
 
-TOO_LONG = {  # these pass the limits still; take a name away as soon as the lesson keeps them
-    "13_modern_encoders",
-}
-
-
 def test_a_lesson_keeps_its_forty_five_minutes(notebook):
-    if notebook.metadata["name"] in TOO_LONG | {"gallery"}:
-        pytest.skip("too long as yet, or no lesson")
+    if notebook.metadata["name"] == "gallery":
+        pytest.skip("the gallery is no lesson")
     assert lessons.over(lessons.measured(notebook)) == []
 
 
@@ -99,8 +94,6 @@ GIVES_AWAY = re.compile(r"Picture\(|\.show\(\)|print\(|lab\.record\(|px\.|\n(pan
 
 
 def test_a_guess_has_its_own_cell_and_is_compared_before_anything_is_shown(notebook):
-    if notebook.metadata["name"] in TOO_LONG:
-        pytest.skip("not shortened as yet")
     asking = [cell for cell in code_cells(notebook) if "lesson.guess(" in cell.source]
     assert [cell.id for cell in asking if not asks_only(cell)] == []
     comparing = [cell for cell in code_cells(notebook) if ".compare(" in cell.source]

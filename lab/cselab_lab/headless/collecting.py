@@ -89,8 +89,9 @@ def _answers(student: str, lesson: str, notebook: NotebookNode) -> Iterator[Answ
                     compared["found"].rpartition(": ") if compared["guess"] else (compared["found"], "", "shown")
                 )
                 guesses[last[compared["name"]]] = [compared["guess"] or "show", found, verdict]
-            elif line.partition(": no guess yet")[0] in last and ": no guess yet" in line:
-                guesses[last[line.partition(":")[0]]][2] = "no guess"
+            elif ".compare(" in cell.source and line.partition(": ")[0] in last:  # no guess yet, or no number
+                name, _, why = line.partition(": ")
+                guesses[last[name]][2] = "no guess" if why.startswith("no guess yet") else why
         if "check" in cell.metadata.get("tags", []):
             name = str(cell.get("id", at)).removeprefix("check-")
             pieces.append(Answer(student, lesson, f"piece: {name}", "", "", lines[-1] if lines else NO_OUTPUT))
@@ -135,7 +136,7 @@ def page(answers: list[Answer], left_out: list[str]) -> str:
         rows: dict[str, dict[str, str]] = {"the class": {}}
         for what in columns:
             verdicts = Counter(_short(answer.verdict) for answer in here if answer.what == what)
-            rows["the class"][what] = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+            rows["the class"][what] = ", ".join(f"{count} × {verdict}" for verdict, count in verdicts.most_common())
         for answer in here:
             said = f"{answer.answer}: " if answer.answer else ""
             rows.setdefault(answer.student, {})[answer.what] = f"{said}{_short(answer.verdict)}"

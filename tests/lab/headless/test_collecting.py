@@ -86,6 +86,7 @@ def test_guesses_and_verdicts_of_thirty_students(class_of_thirty):
     assert [a.verdict for a in by_student["Zoë", "00_tour"]] == ["close", "right", "solved."]
     assert [a.verdict for a in by_student["Zoë", "01_anisotropy"]] == ["close", "right", "solved."]
     assert next((a.answer, a.verdict) for a in by_student["asleep", "00_tour"]) == ("0.9", "not run")
+    assert by_student["<b>", "00_tour"][0].verdict.startswith("'=1+1' is no number")
     assert [a.what for a in by_student["comma", "00_tour"]] == ["piece: square"]
     for name in ("shopping", "cut", "empty", "list", "binary"):
         assert sum(f"{name}.ipynb" in line for line in left_out) == 1
@@ -112,7 +113,7 @@ def test_the_command_writes_a_table_and_a_page_that_runs_nothing_of_a_students(c
     assert not any(value.startswith(("=", "@")) for row in rows for value in row.values())
     page = (where / "answers.html").read_text(encoding="utf-8")
     assert "<script" not in page and "&lt;script&gt;" in page and "<b>" not in page
-    assert "1 of 3 checks" in page and "9 you said too little" in page
+    assert "1 of 3 checks" in page and "9 × you said too little" in page
 
 
 def test_a_folder_without_notebooks_is_refused(tmp_path):
