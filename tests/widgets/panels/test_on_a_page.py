@@ -53,7 +53,7 @@ def shows(section, panel, **changes):
     expected = json.loads(json.dumps(as_json(panel.draw(state))["data"]))
     if panel.draw(state).layout.meta is None:  # one plot; of planes that stand apart each is drawn alone
         assert drawn == expected
-    assert section.locator(".cselab-note").inner_text() == panel.explain(state)
+    assert section.locator(".cselab-panel > .cselab-note").inner_text() == panel.explain(state)
     said = "(section, html) => Object.assign(document.createElement('div'), { innerHTML: html }).textContent"
     assert section.locator(".cselab-details").evaluate("(el) => el.textContent") == section.evaluate(
         said, panel.details(state)
@@ -114,10 +114,10 @@ def test_a_question_shows_its_planes_and_controls_and_a_loss_its_own_parameter(o
     section, panel = opened.locator("#LossLab"), panels["LossLab"]
     section.get_by_role("tab").first.click()
     expect(section.locator(".cselab-plane:visible")).to_have_count(1)
-    expect(section.get_by_label("step")).to_be_hidden()
+    expect(section.get_by_role("button", name="play step")).to_be_hidden()
     section.get_by_role("tab").first.press("ArrowLeft")  # round to the last
     expect(section.locator(".cselab-plane:visible")).to_have_count(3)
-    expect(section.get_by_label("cosine of the")).to_be_hidden()
+    expect(section.get_by_label("cosine of the", exact=True)).to_be_hidden()
     section.get_by_role("tab").first.click()
     expect(section.get_by_role("slider", name="m", exact=True)).to_be_hidden()
     section.get_by_label("loss", exact=True).select_option("Focal-InfoNCE")

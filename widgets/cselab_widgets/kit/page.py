@@ -48,7 +48,7 @@ _PAGE = """\
 <!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title></head>
-<body style="font-family: system-ui, sans-serif">
+<body style="font-family: system-ui, sans-serif; background: Canvas; color: CanvasText">
 {piece}
 </body></html>
 """

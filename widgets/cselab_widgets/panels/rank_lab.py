@@ -21,8 +21,8 @@ from ..kit.theme import INK, PALETTE, POSITIVE
 
 NORMAL = "normal numbers"
 DIMENSIONS = 48  # of the heat map
-STEPS = 30  # of the free descent
-RATE = 0.1
+STEPS = 16  # of the free descent
+RATE = 0.2
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
 SIZES = (2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -104,7 +104,8 @@ class Fitted:
         self.permutation = _shuffled(width, seed) if shuffled else torch.arange(width)
         self.mean, self.groups, self.eps = batch.mean(0), groups, eps
         self.covariance = covariance(batch[:, self.permutation])
-        self.matrix = self._matrix("pca" if strategy == "PCA" else "zca")
+        self.kind = "pca" if strategy == "PCA" else "zca"
+        self.matrix = self._matrix(self.kind)
 
     def _matrix(self, kind: str) -> Tensor:
         return group_whitening_matrix(self.covariance, self.groups, kind, self.eps)
@@ -116,8 +117,9 @@ class Fitted:
     @cached_property
     def stages(self) -> tuple[Tensor, ...]:
         """What the shuffled rows are multiplied by at each stage: I, I, U, U L^{-1/2}, U L^{-1/2} U^T."""
-        same, pca = torch.eye(len(self.mean), dtype=self.mean.dtype), self._matrix("pca")
-        return same, same, pca / pca.norm(dim=0), pca, self._matrix("zca")
+        same = torch.eye(len(self.mean), dtype=self.mean.dtype)
+        pca, zca = (self.matrix if self.kind == kind else self._matrix(kind) for kind in ("pca", "zca"))
+        return same, same, pca / pca.norm(dim=0), pca, zca
 
     def at(self, stage: int, rows: Tensor) -> Tensor:
         """The rows in the shuffled order, as they are at a stage of `STAGES`."""
@@ -134,6 +136,7 @@ class Outcome:
     others: Tensor
     batch_after: Tensor
     others_after: Tensor
+    before: "Measured"
 
     @property
     def parts(self) -> dict[str, Tensor]:
@@ -144,21 +147,22 @@ class Outcome:
         }
 
     @cached_property
-    def geometry(self) -> dict[str, dict[str, float]]:
-        """Uniformity, mean cosine, effective rank and the largest variance of each part."""
-        return {
-            name: {
-                "uniformity": uniformity(rows),
-                "mean cosine": mean_cosine(rows),
-                "effective rank": effective_rank(rows),
-                "largest variance": float(self.spectra[name][0]),
-            }
-            for name, rows in self.parts.items()
-        }
+    def measured(self) -> "dict[str, Measured]":
+        return {name: self.before if rows is self.batch else measured(rows) for name, rows in self.parts.items()}
 
-    @cached_property
-    def spectra(self) -> dict[str, np.ndarray]:
-        return {name: spectrum(rows) for name, rows in self.parts.items()}
+
+class Measured(NamedTuple):
+    """The variance along each principal axis, and the numbers of the table."""
+
+    spectrum: np.ndarray
+    numbers: dict[str, float]
+
+
+def measured(rows: Tensor) -> Measured:
+    """The geometry of some rows."""
+    found = spectrum(rows)
+    numbers = {"uniformity": uniformity(rows), "mean cosine": mean_cosine(rows), "effective rank": effective_rank(rows)}
+    return Measured(found, {**numbers, "largest variance": float(found[0])})
 
 
 def outcome(state: WhiteningLabState) -> Outcome:
@@ -177,10 +181,17 @@ def _divided(count: int, batch_size: int, seed: int) -> tuple[np.ndarray, np.nda
 
 @lru_cache(maxsize=16)
 def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps: float, seed: int) -> Outcome:
+    batch, others, before = _fitted_on(views, batch_size, seed)
+    fitted = Fitted(batch, strategy, groups, eps, seed)
+    return Outcome(fitted, batch, others, fitted(batch), fitted(others), before)
+
+
+@lru_cache(maxsize=16)
+def _fitted_on(views: SameArray, batch_size: int, seed: int) -> tuple[Tensor, Tensor, Measured]:
+    """The batch, the other sentences, and the batch as it is: whatever the whitening."""
     first = torch.from_numpy(views.array[0]).double()
     batch, others = (first[rows] for rows in _divided(len(first), batch_size, seed))
-    fitted = Fitted(batch, strategy, groups, eps, seed)
-    return Outcome(fitted, batch, others, fitted(batch), fitted(others))
+    return batch, others, measured(batch)
 
 
 def figure(state: WhiteningLabState) -> go.Figure:
@@ -226,7 +237,7 @@ def _correlation(rows: Tensor) -> float:
 def summary(state: WhiteningLabState) -> str:
     """What was whitened how, and the geometry before and after."""
     lines = [_setting(state)]
-    for name, numbers in outcome(state).geometry.items():
+    for name, (_, numbers) in outcome(state).measured.items():
         lines.append(
             f"  {name:22}  uniformity {numbers['uniformity']:7.3f}  mean cosine {numbers['mean cosine']:6.3f}"
             f"  effective rank {numbers['effective rank']:6.1f}  largest variance {numbers['largest variance']:.3g}"
@@ -238,7 +249,7 @@ def summary(state: WhiteningLabState) -> str:
 
 def details(state: WhiteningLabState) -> str:
     """The geometry before and after, as a table."""
-    parts = outcome(state).geometry
+    parts = {name: one.numbers for name, one in outcome(state).measured.items()}
     heads = {
         "uniformity": "uniformity (0 to about -4)",
         "mean cosine": "mean cosine (-1 to 1)",
@@ -382,8 +393,8 @@ def _covariance(title: str, uid: str, rows: Tensor, whitened: Outcome, words: st
 def _spectra(whitened: Outcome) -> Plane:
     names = ("before", "after", "other sentences, after")
     lines = []
-    for (part, values), name, color, dash in zip(
-        whitened.spectra.items(), names, (BEFORE, AFTER, INK), ("dot", "solid", "dash"), strict=True
+    for (part, (values, _)), name, color, dash in zip(
+        whitened.measured.items(), names, (BEFORE, AFTER, INK), ("dot", "solid", "dash"), strict=True
     ):
         shown = values > 1e-8
         lines.append(
@@ -398,7 +409,7 @@ def _spectra(whitened: Outcome) -> Plane:
             )
         )
     lines[2].name = "others,<br> after"
-    before, after = (effective_rank(rows) for rows in (whitened.batch, whitened.batch_after))
+    before, after, _ = (one.numbers["effective rank"] for one in whitened.measured.values())
     return Plane(
         f"Effective rank {before:.0f} before, {after:.0f} after",
         named_at_ends(lines, "spectrum names", log=True),
