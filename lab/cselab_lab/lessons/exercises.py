@@ -460,7 +460,7 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
             finding = "Your function returned None: is `return` missing? `print` shows a value, `return` gives it."
         except Exception as error:
             finding = tried.after(error, check, exercise)
-        if finding and getattr(check, "for_training", False):
+        if finding and isinstance(check, Check) and check.for_training:
             return _solved(lines, check.hint or NO_GRADIENT)
         if finding:
             reason = textwrap.shorten(f"{check.what}. {finding}", LONGEST, placeholder=" ...")
