@@ -56,6 +56,7 @@ demo: $(READY)
 
 lab: $(READY)
 	$(BIN)/cselab notebooks copy work
+	mkdir -p $(VENV)/etc/ipython && cp scripts/jupyter/ipython_kernel_config.py $(VENV)/etc/ipython
 	GOMP_SPINCOUNT=$${GOMP_SPINCOUNT:-10000} JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
 
 test: $(READY)-test lint

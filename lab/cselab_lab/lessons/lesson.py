@@ -115,12 +115,18 @@ class Lesson:
         first, *others = (escape(line) for line in repr(self).splitlines())
         return f"<details><summary>{first}</summary><pre>{chr(10).join(others)}</pre></details>"
 
+    def _differs(self) -> str:
+        """What the text of a lesson, which describes `mini`, does not have: the size of this run."""
+        if self.profile == "classroom":
+            return ""
+        return f": the text describes mini; here {self.encoder} ({self.pooling}) trains for {self.steps} steps"
+
     def __repr__(self) -> str:
         from cselab._util.versions import versions
 
         what = f"{self.corpus_file or 'the world'}, {self.sentences} sentences"
         lines = [
-            f"{self.name}, profile {self.profile}, on {self.device}",
+            f"{self.name}, profile {self.profile}, on {self.device}" + self._differs(),
             f"encoder {self.encoder} ({self.pooling}), corpus {what}",
             f"training: {self.steps} steps of {self.batch_size}, lr {self.lr:g}, seed {self.seed}",
             ", ".join(f"{what} {version}" for what, version in versions().items()),

@@ -4,6 +4,8 @@ import json
 
 import pytest
 from cselab_lab.lessons import lesson
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
 
 
 def test_a_profile_says_everything_and_a_value_that_is_given_goes_first():
@@ -54,7 +56,21 @@ def test_a_seed_that_is_left_open_is_the_profiles():
 
 def test_it_shows_what_was_chosen_and_with_which_versions():
     said = repr(lesson.setup("00_tour", "smoke", device="cpu"))
-    assert "profile smoke, on cpu" in said and "encoder micro (mean)" in said and "torch 2." in said
+    assert "profile smoke, on cpu: the text describes mini; here micro (mean) trains for 20 steps" in said
+    assert "encoder micro (mean)" in said and "torch 2." in said
+    assert "describes" not in repr(lesson.setup("00_tour", device="cpu"))
+
+
+def test_a_cell_that_runs_after_a_restart_names_the_cells_to_run_first(capsys):
+    shell = InteractiveShell(config=Config(HistoryManager={"enabled": False}))
+    shell.extension_manager.load_extension("cselab_lab.lessons.restarted")
+    shell.run_cell("nothing_known")
+    assert "Run the first two cells" not in capsys.readouterr().out
+    assert not shell.run_cell("mine = lesson.guess(found=...)").success
+    assert "NameError" in (said := capsys.readouterr().out) and "Run the first two cells" in said
+    shell.user_ns["lab"] = lesson.setup("00_tour", "smoke", device="cpu")
+    shell.run_cell("found")
+    assert "`found` comes from a cell above" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
