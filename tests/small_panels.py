@@ -15,11 +15,15 @@ from cselab_widgets import (
     RankLab,
     TrainingMonitor,
     WhiteningLab,
+    WordContributions,
 )
 from cselab_widgets.panels.rank_lab import NORMAL
 from cselab_widgets.panels.whitening_lab import PLANE
 
+from cselab import SentenceEncoder
 from cselab.data import Pairs
+from cselab.evaluators import TransformedEncoder
+from cselab.transforms import ComponentsRemoved
 
 draw = np.random.default_rng(0).normal
 ROWS = [{"step": s, "loss": 1.0, "alignment": 0.2, "uniformity": -1 - s / 9, "score": 50.0 + s} for s in (0, 5, 10)]
@@ -27,6 +31,8 @@ WORDS = ["abba", "bead", "cage", "fade", "head", "deaf"] * 2
 PAIRS = Pairs(WORDS, [word[::-1] + "c" for word in WORDS], [float(i % 3) for i in range(12)], "letters", ["x", "y"] * 6)
 CLEAN, PASSES, VIEWS = draw(size=(12, 16)), draw(size=(40, 12, 16)), draw(size=(3, 40, 12))
 MAPS = {"plain": draw(size=(6, 5)), "SimCSE": {0: draw(size=(6, 5)), 3: draw(size=(6, 5))}}
+MICRO = SentenceEncoder("micro")
+CENTRED = ComponentsRemoved().fit(MICRO.encode(WORDS))
 CARDS = method_cards(["simcse", "mixcse", "sr_bert"])
 GAINS = pd.DataFrame(
     {"row": ["low", "high"] * 2, "column": ["a", "a", "b", "b"], "gain": [1.0, 2.0, 4.0, 3.0], "published": 5.0}
@@ -72,8 +78,8 @@ PANELS = {
         {"first": "a cage", "second": "an egg", "removed": 2, "selection": (3,)},
     ),
     "PaperBesideHere": (
-        lambda key: PaperBesideHere(GAINS, curves={"high": {0: ROWS}}, key=key),
-        {"column": "b", "sort": "ours", "selection": (1,)},
+        lambda key: PaperBesideHere(GAINS, key=key),
+        {"column": "b", "sort": "ours"},
     ),
     "RankLab": (
         lambda key: RankLab(vectors=VIEWS, batch_size=8, key=key),
@@ -83,5 +89,12 @@ PANELS = {
     "WhiteningLab": (
         lambda key: WhiteningLab(vectors=VIEWS, strategy="group", batch_size=30, key=key),
         {"source": PLANE, "strategy": "ZCA", "num_groups": 3, "batch_size": 20, "eps": 0.1, "stage": 1},
+    ),
+    "WordContributions": (
+        lambda key: WordContributions(
+            {"micro": MICRO, "centred": TransformedEncoder(MICRO, CENTRED), "letters": Letters()},
+            "a cage", "a bad face", key=key,
+        ),
+        {"after": "letters", "first": "a bad cage", "second": "an egg"},
     ),
 }  # fmt: skip

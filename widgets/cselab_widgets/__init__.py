@@ -13,6 +13,7 @@
     ToyTraining           SimCSE live on a bag of words in 8 dimensions; computed in the page
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
     WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
+    WordContributions     two sentences, and the part of their cosine that each pair of words has
 
 `sketches` draws what stands before a formula, `effect_planes` how effects grow with the size of training. `link` makes
 panels move together. `kit.panel` says how a panel is built, `kit.page_panel` how one that computes in the page,
@@ -36,6 +37,7 @@ from .panels.sphere import Sphere
 from .panels.toy_training import ToyTraining
 from .panels.training_monitor import TrainingMonitor
 from .panels.whitening_lab import WhiteningLab
+from .panels.word_contributions import WordContributions
 
 __all__ = [
     "AlignmentUniformity",
@@ -55,6 +57,7 @@ __all__ = [
     "ToyTraining",
     "TrainingMonitor",
     "WhiteningLab",
+    "WordContributions",
     "effect_planes",
     "link",
     "sketches",

@@ -33,14 +33,16 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
     (heat,) = shown.figure().data
     assert shown.figure().layout.yaxis.ticktext == ("Mine &lt;b&gt;", "Other") and heat.x == ("Avg.", "SICK-R")
     assert [list(row) for row in heat.z] == [[1.5, 0.0], [-0.4, 0.0]]
-    assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "+0.9"]]
+    assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "(+0.9)"]]
     assert heat.zmax == -heat.zmin == 1.5
+    assert "1 of 4 gains lie above SimCSE, 1 below" in shown.figure().layout.title.text
+    assert "In brackets: a single run" in shown.explain(shown.state)
 
 
 def test_the_largest_gain_of_a_test_comes_first_when_asked(shown):
     sort = shown.widget.children[0].children[0]
     sort.value = "SICK-R"
-    assert shown.state.rows == ["Other", "Mine <b>"] and list(shown.figure().data[0].text[0]) == ["-0.4", "+0.9"]
+    assert shown.state.rows == ["Other", "Mine <b>"] and list(shown.figure().data[0].text[0]) == ["-0.4", "(+0.9)"]
     assert list(shown.figure().data[0].customdata[0]) == [1, 3]  # cells still know their lines
 
 
@@ -57,7 +59,7 @@ def test_a_click_tells_a_method_test_by_test_beside_the_paper(shown):
 
 def test_one_seed_decides_nothing(frame):
     panel = PaperBesideHere(frame[["row", "column", "gain"]], view="gains")
-    assert not np.any(panel.figure().data[0].z) and "One seed decides nothing" in panel.explain(panel.state)
+    assert not np.any(panel.figure().data[0].z) and "Blue" not in panel.explain(panel.state)
 
 
 def test_an_experiment_shows_its_own_tests_over_its_own_baseline():

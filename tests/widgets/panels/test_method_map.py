@@ -35,11 +35,6 @@ def test_a_dot_stands_where_a_method_touches_the_pipeline_and_knows_whose_it_is(
     assert [trace.uid for trace in figure.data] == [trace.uid for trace in shown.figure(family="loss").data]
 
 
-def test_the_first_and_the_last_stage_of_a_method_are_joined(shown):
-    (reach,) = (trace for trace in shown.figure().data if trace.uid == "reach")
-    assert list(reach.x) == [1, 4, None] and list(reach.y) == [-1, -1, None]
-
-
 def test_one_family_alone_moves_up_and_keeps_its_rows(shown):
     assert dots(shown, family="extra data")["extra data"] == [(0, 0, 3)]
     assert shown.figure(family="extra data").layout.height < MethodMap(CARDS * 6).figure().layout.height

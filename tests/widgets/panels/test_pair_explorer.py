@@ -116,7 +116,6 @@ def test_clicking_a_pair_loads_it(panel):
     assert (panel.state.first, panel.state.second) == ("hide", "edihl")
     assert box.value == "hide"
     assert panel.picked()["kind"].tolist() == ["turned"]
-    assert "hide<br>edihl" in panel.details(panel.state)
     assert traces(panel)["cone: picked"].x == traces(panel)["cone: your pair"].x[:1]
 
 

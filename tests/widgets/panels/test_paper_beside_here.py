@@ -18,20 +18,18 @@ def frame() -> pd.DataFrame:
             "sd": [None, 0.4, None, None, 0.2, None],
             "n": [1, 3, 0, 1, 3, 0],
             "difference": [None, None, None, None, -17.05, None],
-            "gain": [None, 1.9, None, None, 0.9, None],
+            "gain": [-2.0, 1.9, None, None, 0.9, None],
             "gain_low": [None, 1.2, None, None, -0.1, None],
             "gain_high": [None, 2.6, None, None, 1.9, None],
+            "published_gain": [-5.0, None, 1.85, None, None, 3.15],
             "note": ["", "", "not <possible>", "", "", ""],
         }
     )
 
 
-CURVES = {"SimCSE": {seed: [{"step": s, "score": 50.0 + s + seed} for s in (0, 5, 10)] for seed in (0, 1)}}
-
-
 @pytest.fixture
 def panel(frame) -> PaperBesideHere:
-    return PaperBesideHere(frame, curves=CURVES, verdicts=["noise costs points: holds here"], title="table 1")
+    return PaperBesideHere(frame, verdicts=["noise costs points: holds here"], title="table 1", baseline="BERT")
 
 
 def traces(panel, **changes) -> dict:
@@ -42,21 +40,32 @@ def controls(panel) -> dict:
     return dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))
 
 
-def test_published_and_ours_stand_on_the_line_of_their_row_the_first_on_top(panel):
+def test_published_and_our_gains_stand_on_the_line_of_their_row_the_first_on_top(panel):
     drawn, layout = traces(panel), panel.figure().layout
     assert layout.yaxis.ticktext == ("ImSimCSE", "SimCSE", "plain")
+    np.testing.assert_array_equal(drawn["published"].x, [1.85, np.nan, -5.0])
+    np.testing.assert_array_equal(drawn["ours"].x, [np.nan, 1.9, -2.0])
+    np.testing.assert_allclose(drawn["ours"].error_x.array, [0, 0.7, 0])
+    np.testing.assert_allclose(drawn["ours"].error_x.arrayminus, [0, 0.7, 0])
+    assert drawn["difference"].x == (-5.0, -2.0, None)
+    assert layout.annotations[0].text == "<b>Gain over BERT: 1 of 1 have the paper's sign</b>"
+    assert layout.xaxis.title.text == "points of Avg. (ours: World-STS)"
+
+
+def test_without_gains_the_scores_are_drawn_with_their_deviation(frame):
+    panel = PaperBesideHere(frame.drop(columns=["gain", "published_gain"]))
+    drawn, layout = traces(panel), panel.figure().layout
     np.testing.assert_array_equal(drawn["published"].x, [78.1, 76.25, np.nan])
     np.testing.assert_array_equal(drawn["ours"].x, [np.nan, 59.3, 57.4])
     np.testing.assert_array_equal(drawn["ours"].error_x.array, [0, 0.4, 0])
-    assert drawn["difference"].x == (76.25, 59.3, None)
+    assert layout.annotations[0].text == "Published and ours"
 
 
 def test_the_column_is_chosen_and_its_measure_told(panel):
-    assert panel.figure().layout.xaxis.title.text == "Avg. (ours: World-STS)"
     assert "compare order, not size" in panel.explain(panel.state)
     controls(panel)["column"].value = "STS-B"
-    assert panel.figure().layout.xaxis.title.text == "STS-B"
-    np.testing.assert_array_equal(traces(panel)["ours"].x, [np.nan, 59.8, 58.9])
+    assert panel.figure().layout.xaxis.title.text == "points of STS-B"
+    np.testing.assert_array_equal(traces(panel)["ours"].x, [np.nan, 0.9])  # what has neither gain has no line
     assert "compare order" not in panel.explain(panel.state)
 
 
@@ -71,28 +80,9 @@ def test_the_column_is_chosen_and_its_measure_told(panel):
 )
 def test_rows_are_sorted_the_largest_first_and_what_is_missing_last(panel, by, order):
     controls(panel)["sort"].value = by
-    assert list(panel.figure().layout.yaxis.ticktext)[::-1] == order
+    assert list(panel.state.shown["row"]) == order
     table = panel.details(panel.state)
     assert sorted(order, key=lambda row: table.index(f">{row}</td>")) == order
-
-
-def test_a_clicked_row_shows_its_curves_by_seed_and_their_mean(panel):
-    panel.set(column="STS-B", sort="ours")
-    drawn = traces(panel)["ours"]
-    row = int(drawn.customdata[list(panel.figure().layout.yaxis.ticktext).index("SimCSE")])
-    panel.widget.children[1]._handle_custom_msg({"event": "click", "rows": [row]}, [])
-    assert panel.picked()[["row", "column"]].values.tolist() == [["SimCSE", "STS-B"]]
-    drawn = traces(panel)
-    assert drawn["curves: seeds"].y == (50, 55, 60, None, 51, 56, 61, None)
-    assert drawn["curves: mean"].y == (50.5, 55.5, 60.5)
-    assert panel.figure().layout.annotations[0].text == "SimCSE"
-    panel.set(column="Avg.")
-    assert panel.picked()[["row", "column"]].values.tolist() == [["SimCSE", "Avg."]]
-
-
-def test_a_row_without_curves_shows_none(panel):
-    panel.selection = (0,)
-    assert traces(panel)["curves: mean"].x == ()
 
 
 def test_table_and_verdicts_stand_below_and_in_the_summary(panel):
@@ -120,13 +110,9 @@ def test_an_experiment_may_be_named(tmp_path):
         assert said.startswith(f"{verdict.claim}: {verdict.answer}")
         assert "+" not in said  # of a claim that something costs points, a plus reads as its opposite
         assert verdict.ours is None or ("as claimed" in said.split(";")[0]) == (verdict.ours > 0)
-    published = results.to_frame().set_index(["row", "column"])["published"]
-    assert (
-        traces(panel)["published"].x[0]
-        == published.iloc[
-            [item for item, _ in enumerate(published.index) if published.index[item][1] == panel.state.column][-1]
-        ]
-    )
+    lines = results.to_frame().query("column == @panel.state.column").set_index("row")
+    drawn = dict(zip(panel.figure().layout.yaxis.ticktext, traces(panel)["ours"].x, strict=True))
+    assert drawn == {row: pytest.approx(lines["gain"][row], nan_ok=True) for row in drawn}
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.theme import FAINT, INK, PALETTE, TEMPLATE
+from ..kit.theme import INK, PALETTE, TEMPLATE
 
 if TYPE_CHECKING:
     import pandas
@@ -56,12 +56,6 @@ def figure(state: MethodMapState) -> go.Figure:
 
     stages, shown = list(STAGES), state.shown
     place = {row: -number for number, row in enumerate(shown)}
-    reach: dict[str, list[int | None]] = {"x": [], "y": []}
-    for row in shown:
-        where = [stages.index(stage) for stage in state.cards[row].stages]
-        if len(where) > 1:
-            reach["x"] += [min(where), max(where), None]
-            reach["y"] += [place[row], place[row], None]
     traces = [
         go.Scatter(
             x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers",
@@ -69,8 +63,6 @@ def figure(state: MethodMapState) -> go.Figure:
             hovertext=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
             hovertemplate="%{hovertext}<extra></extra>", showlegend=False,
         ),
-        go.Scatter(**reach, uid="reach", mode="lines", line={"color": FAINT, "width": 5}, hoverinfo="skip",
-                   showlegend=False),
     ]  # fmt: skip
     for family in state.families[1:]:
         dots = [(row, stage) for row in shown if state.cards[row].family == family for stage in state.cards[row].stages]

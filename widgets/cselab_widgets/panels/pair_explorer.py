@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 MOST = 10  # components that can be removed
 REMOVED = {"nothing": 0, "the mean": 1, **{f"mean + {k}": k + 1 for k in range(1, MOST + 1)}}
 BAND = 46  # pixels a ridge
-LISTED = 10  # selected pairs named below the plot
 OFFERED = 600  # pairs to choose from by keyboard; of more, so many evenly over the grades
 TYPED = ("A cook is peeling an onion.", "The chef peels some onions.")
 FURTHER = ("Nobody is peeling an onion.", "Parliament rejected the new tax.")
@@ -157,7 +156,8 @@ class PairData:
         return self._known[key]
 
 
-def _typed_in(name: str) -> Any:
+def typed_in(name: str) -> Any:
+    """A field for a sentence."""
     return shown(name, "text", placeholder=name, layout={"flex": "1 1 20em", "width": "auto"})
 
 
@@ -173,8 +173,8 @@ class PairExplorerState(State):
     """
 
     data: PairData
-    first: str = _typed_in("first sentence")
-    second: str = _typed_in("second sentence")
+    first: str = typed_in("first sentence")
+    second: str = typed_in("second sentence")
     removed: int = shown("remove", "labelled", tuple(REMOVED.items()), 0)
     by: str = shown("hills by", "buttons", "orders", "grade", width="5em")
     selection: tuple[int, ...] = shown(
@@ -286,7 +286,7 @@ def explain(state: PairExplorerState) -> str:
 
 
 def details(state: PairExplorerState) -> str:
-    """What is not read of the sentences; the kinds of pair, with their mean cosine under each encoder; pairs picked."""
+    """What is not read of the sentences; the kinds of pair, with their mean cosine under each encoder."""
     data, grades = state.data, np.asarray(state.data.pairs.scores, dtype=float)
     bands = data.bands.get("kind", data.bands["grade"])
     rows = [("<b>your pair</b>", ["", "", *(f"<b>{state.cosine(encoder):.2f}</b>" for encoder in data.encoders)])]
@@ -295,7 +295,8 @@ def details(state: PairExplorerState) -> str:
         rows.append((escape(name.rsplit(" (", 1)[0]), [f"{grades[pairs].mean():.2g}", str(len(pairs)), *means]))
     table = number_table([bands.title.split(" (")[0], "grade (0 to 5)", "pairs", *data.encoders], rows)
     remarks = "".join(f"<p><b>{escape(remark)}</b></p>" for remark in state.remarks)
-    return remarks + table + (_listed(state) if state.selection else "")
+    kinds = f"<details><summary>Which kinds of pair does each encoder find alike?</summary>{table}</details>"
+    return remarks + kinds
 
 
 class PairExplorer(Panel):
@@ -464,14 +465,3 @@ def _picked(state: PairExplorerState, encoder: str, placed: dict) -> go.Scatter:
         marker={"symbol": "circle-open", "size": 11, "color": INK, "line": {"width": 1.5}},
         hoverinfo="skip",
     )
-
-
-def _listed(state: PairExplorerState) -> str:
-    pairs, data = state.data.pairs, state.data
-    rows = []
-    for row in state.selection[:LISTED]:
-        cosines = [f"{data.cosines(encoder, state.removed)[row]:.2f}" for encoder in data.encoders]
-        sides = f"{escape(pairs.sentences1[row])}<br>{escape(pairs.sentences2[row])}"
-        rows.append((sides, [f"{pairs.scores[row]:g}", *cosines]))
-    more = f"<p>and {len(state.selection) - LISTED} more</p>" if len(state.selection) > LISTED else ""
-    return number_table(["selected pairs", "grade", *data.encoders], rows) + more

@@ -1,7 +1,7 @@
 """An experiment of a paper beside ours: published, ours, difference, claims; or a map of the gains in all columns."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -11,13 +11,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
+from cselab._util.writing import write_text
+
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.inputs import filled_frame
 from ..kit.number_table import number_table
 from ..kit.panel import Panel, rounded
 from ..kit.planes import above
-from ..kit.theme import INK, PALETTE, TEMPLATE
+from ..kit.theme import INK, ROLES, TEMPLATE
 
 if TYPE_CHECKING:
     import pandas
@@ -44,7 +46,7 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
 SORTED = ("as published", "published", "ours", "difference", "gain")
 LINE = 30  # pixels a row
 CELL = 26  # pixels a row of the map of gains
-PAPER, HERE = PALETTE[1], PALETTE[0]
+PAPER, HERE = ROLES["published"], ROLES["ours"]
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
 COLOURS = (
     (0, "rgba(213, 94, 0, 0.7)"),
@@ -63,8 +65,7 @@ class PaperBesideHereState(State):
         frame: a line for each row and column, as `read_results(...).to_frame()` makes it.
         column: which of its columns is shown.
         sort: one of `orders`; the largest first.
-        selection: lines of `frame` that were picked; the last one's curves are shown, or all tests of their rows.
-        curves: by row and seed, what was seen while it trained: rows with "step" and "score".
+        selection: lines of `frame` that were picked from the map of gains; their rows are told in all columns.
         verdicts: what is said about each claim.
         title: what the experiment is.
         view: one of `VIEWS`: the numbers of one column, or a map of the gains in all columns.
@@ -75,7 +76,6 @@ class PaperBesideHereState(State):
     column: str = shown("column", "list", "columns", where="of_one_column")
     sort: str = shown("sort by", "list", "orders", SORTED[0])
     selection: tuple[int, ...] = shown("row", "rows", (), ())
-    curves: Mapping[str, Mapping[Any, Sequence[Mapping[str, float]]]] = field(default_factory=dict)
     verdicts: tuple[str, ...] = ()
     title: str = ""
     view: str = VIEWS[0]
@@ -103,16 +103,14 @@ class PaperBesideHereState(State):
         return lines.sort_values(self.sort, ascending=False, na_position="last", kind="stable")
 
     @property
+    def of_gains(self) -> bool:
+        """Whether effects are drawn, gains over the baseline, and not scores, which differ more between encoders."""
+        return bool(self.shown["gain"].notna().any())
+
+    @property
     def measure(self) -> str:
         """What ours is; another task than the published one where its data are missing."""
         return str(self.shown["measure"].iloc[0])
-
-    @cached_property
-    def row(self) -> str | None:
-        """The row whose curves are shown: that picked last, else the first that has any."""
-        if self.selection:
-            return str(self.frame["row"].iloc[self.selection[-1]])
-        return next((row for row in self.shown["row"] if self.curves.get(row)), None)
 
     @cached_property
     def rows(self) -> list[str]:
@@ -146,16 +144,16 @@ def figure(state: PaperBesideHereState) -> go.Figure:
 
 
 def _numbers(state: PaperBesideHereState) -> go.Figure:
-    """A line for each row: published (diamond) and ours (dot, one standard deviation); beside it a row's curves."""
-    lines = state.shown.iloc[::-1]  # the first on top
+    """A line for each row: published (diamond) and ours (dot with a bar)."""
+    theirs, ours = ("published_gain", "gain") if state.of_gains else ("published", "ours")
+    lines = state.shown.dropna(subset=[theirs, ours], how="all").iloc[::-1]  # the first on top
     places = list(range(len(lines)))
-    together = lines.dropna(subset=["published", "ours"])
+    together = lines.dropna(subset=[theirs, ours])
     at = {index: place for place, index in enumerate(lines.index)}
     between = {
-        "x": [z for _, one in together.iterrows() for z in (*rounded([one.published, one.ours]), None)],
+        "x": [z for _, one in together.iterrows() for z in (*rounded([one[theirs], one[ours]]), None)],
         "y": [z for index in together.index for z in (at[index], at[index], None)],
     }
-    right = 0.56 if state.curves else 1.0
     traces = [
         go.Scatter(
             **between,
@@ -165,44 +163,39 @@ def _numbers(state: PaperBesideHereState) -> go.Figure:
             hoverinfo="skip",
             showlegend=False,
         ),
-        _dots("published", PAPER, "diamond-open", lines, "published", "published_spread", places),
-        _dots("ours", HERE, "circle", lines, "ours", "sd", places),
-        go.Scatter(
-            x=[
-                value
-                for row in state.selection
-                if row in at
-                for value in (state.frame["published"].iloc[row], state.frame["ours"].iloc[row])
-            ],
-            y=[at[row] for row in state.selection if row in at for _ in range(2)],
-            uid="picked",
-            mode="markers",
-            marker={"symbol": "circle-open", "size": 18, "color": INK, "line": {"width": 1.5}},
-            hoverinfo="skip",
-            showlegend=False,
-        ),
+        _dots("published", PAPER, "diamond-open", lines, theirs, places),
+        _dots("ours", HERE, "circle", lines, ours, places),
     ]
     layout = {
         "template": TEMPLATE,
         "height": max(320, LINE * len(lines) + 130),
-        "xaxis": {"title": {"text": _unit(state)}, "domain": [0.0, right], "anchor": "y"},
+        "xaxis": {
+            "title": {"text": _unit(state), "font": {"size": 13}},
+            "zeroline": state.of_gains,
+            "zerolinecolor": INK,
+        },
         "yaxis": {
             "tickvals": places,
             "ticktext": ["<br>".join(map(escape, wrap(str(row), 34))) for row in lines["row"]],
             "range": [-0.6, len(lines) - 0.4],
             "automargin": True,
-            "anchor": "x",
-            "domain": [0.0, 1.0],
+            "showgrid": False,
             "ticks": "",
         },
         "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
+        "annotations": [above(answer(state))],
     }
-    if state.curves:
-        traces += _curves(state)
-        layout["xaxis2"] = {"title": {"text": "step"}, "domain": [right + 0.12, 1.0], "anchor": "y2"}
-        layout["yaxis2"] = {"title": {"text": "dev score"}, "domain": [0.0, 1.0], "anchor": "x2"}
-        layout["annotations"] = [above(escape(state.row or "no curve"), of="2")]
     return go.Figure(traces, layout)
+
+
+def answer(state: PaperBesideHereState) -> str:
+    """The title: how many effects have the sign that is published."""
+    if not state.of_gains:
+        return "Published and ours"
+    both = state.shown.dropna(subset=["gain", "published_gain"])
+    alike = int((np.sign(both["gain"]) == np.sign(both["published_gain"])).sum())
+    counted = f": {alike} of {len(both)} have the paper's sign" if len(both) else ""
+    return f"<b>Gain over {escape(state.baseline)}{counted}</b>"
 
 
 def _gains(state: PaperBesideHereState) -> go.Figure:
@@ -214,7 +207,7 @@ def _gains(state: PaperBesideHereState) -> go.Figure:
         z=[[None if line is None else rounded([coloured[line]])[0] for line in row] for row in cells],
         x=tests,
         y=list(range(len(methods))),
-        text=[["" if line is None else f"{state.frame['gain'].iloc[line]:+.1f}" for line in row] for row in cells],
+        text=[["" if line is None else _gain_cell(state, line) for line in row] for row in cells],
         customdata=cells,
         hovertext=[["" if line is None else _gain_hover(state, line) for line in row] for row in cells],
         texttemplate="%{text}",
@@ -231,12 +224,19 @@ def _gains(state: PaperBesideHereState) -> go.Figure:
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
     layout = {
         "template": TEMPLATE,
-        "height": max(200, CELL * len(methods) + 70),
-        "margin": {"t": 44, "b": 16},
+        "height": max(240, CELL * len(methods) + 110),
+        "margin": {"t": 84, "b": 16},
+        "title": {"text": f"<b>{escape(counted(state))}</b>"},
         "xaxis": {**plain, "side": "top", "fixedrange": True, "autotickangles": [0, 90]},
         "yaxis": {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]},
     }
     return go.Figure(heat, layout)
+
+
+def _gain_cell(state: PaperBesideHereState, line: int) -> str:
+    """A gain; in brackets one without an interval."""
+    one = state.frame.iloc[line]
+    return f"({one['gain']:+.1f})" if np.isnan(one["gain_low"]) else f"{one['gain']:+.1f}"
 
 
 def _limit(values: np.ndarray) -> float:
@@ -271,12 +271,17 @@ def summary(state: PaperBesideHereState) -> str:
     return "\n".join([*lines, *state.verdicts])
 
 
+def counted(state: PaperBesideHereState) -> str:
+    """How many gains the seeds decide."""
+    gain = state.frame["gain"].where(state.decided, 0)
+    return f"{(gain > 0).sum()} of {len(gain)} gains lie above {state.baseline}, {(gain < 0).sum()} below"
+
+
 def _gains_in_words(state: PaperBesideHereState) -> str:
     """How many gains are decided, and the table; what is not decided is in brackets."""
     from cselab_lab.tables import table
 
     decided, gain, lines = state.decided.to_numpy(), state.frame["gain"].to_numpy(), state.lines
-    above, below = int((decided & (gain > 0)).sum()), int((decided & (gain < 0)).sum())
     cells = {
         method: {
             test: "" if line is None else f"{gain[line]:+.1f}" if decided[line] else f"({gain[line]:+.1f})"
@@ -285,30 +290,31 @@ def _gains_in_words(state: PaperBesideHereState) -> str:
         }
         for method in state.rows
     }
-    said = f"{above} of {len(gain)} lie above {state.baseline}, {below} below, {len(gain) - above - below} undecided."
-    return "\n".join([f"{state.title or 'Gains'}: {said}", table(cells)])
+    return "\n".join([f"{state.title or 'Gains'}: {counted(state)}", table(cells)])
 
 
 def explain(state: PaperBesideHereState) -> str:
     """What is seen."""
     if state.view == "gains":
         return _gains_explained(state)
-    text = "Diamonds: as published; dots: here, mean over seeds, the bar one standard deviation."
+    text = "Diamonds: published; dots: here, the mean over seeds, with its 95 % interval."
+    if not state.of_gains:
+        text = text.replace("its 95 % interval", "one standard deviation")
     if state.shown["ours"].isna().all():
         text = "Diamonds: as published. Nothing was run here yet: cselab experiment run."
     elif state.measure != state.column:
         text += f" Ours is {state.measure}, for want of the published number's data: compare order, not size."
-    if state.curves:
-        text += " Click a row for its curves."
     return text
 
 
 def _gains_explained(state: PaperBesideHereState) -> str:
     """What the colours say."""
     text = f"Points more than {state.baseline}, the mean over seeds."
+    if state.frame["gain_low"].isna().any():
+        text += " In brackets: a single run, which has no interval."
     if state.frame["gain_low"].isna().all():
-        return text + " One seed decides nothing: there is no colour."
-    return text + " Blue lies above, orange below; without colour, the 95 % interval over the seeds has 0 in it."
+        return text
+    return text + " Blue: above; orange: below; no colour: the 95 % interval over the seeds contains 0."
 
 
 def details(state: PaperBesideHereState) -> str:
@@ -319,8 +325,9 @@ def details(state: PaperBesideHereState) -> str:
     cells = _cells(state)
     names = list(dict.fromkeys(name for row in cells.values() for name in row if name != "note"))
     rows = ((escape(row), [escape(texts[name]) for name in names]) for row, texts in cells.items())
-    title = f"<p><b>{escape(state.title)}</b></p>" if state.title else ""
-    return title + (f"<ul>{said}</ul>" if said else "") + number_table(["", *names], rows) + _notes(cells)
+    claims = f"<details><summary>Do the paper's claims hold?</summary><ul>{said}</ul></details>" if said else ""
+    table = number_table([escape(state.title), *names], rows) + _notes(cells)
+    return f"{claims}<details><summary>Which numbers are these?</summary>{table}</details>"
 
 
 def _gains_of_chosen(state: PaperBesideHereState) -> str:
@@ -359,7 +366,6 @@ class PaperBesideHere(Panel):
         profile: of a named experiment.
         column: which of the experiment's columns to show; the first by default.
         sort: "as published", or by "published", "ours", "difference", "gain", the largest first; gains by a column.
-        curves: for a frame: row -> {seed: history}, or a run or list of runs.
         verdicts: for a frame: lines about the claims.
         title: what it is.
         view: "numbers", or "gains".
@@ -381,7 +387,7 @@ class PaperBesideHere(Panel):
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
     ...                           "gain_low": [0.2, -0.9], "gain_high": [1.2, 0.5]})
     >>> PaperBesideHere(frame, view="gains", baseline="SimCSE")
-    Gains: 1 of 2 lie above SimCSE, 0 below, 1 undecided.
+    Gains: 1 of 2 gains lie above SimCSE, 0 below
               STS-B  SICK-R
     ImSimCSE   +0.7  (-0.2)
     """
@@ -393,7 +399,6 @@ class PaperBesideHere(Panel):
         results: "Results | str | pandas.DataFrame" = "imsimcse-table1",
         profile: "Profile | str" = "study",
         column: str | None = None,
-        curves: Mapping[str, Any] | None = None,
         verdicts: Sequence[Any] = (),
         title: str = "",
         view: str = VIEWS[0],
@@ -416,16 +421,13 @@ class PaperBesideHere(Panel):
             frame = _of_one_baseline(results)
         elif hasattr(results, "to_frame"):
             frame, verdicts = results.to_frame(), results.verdicts()
-            curves = {row: results.curves(row) for row in dict.fromkeys(frame["row"])}
         else:
             frame = results
-            curves = {row: _seeds(given) for row, given in (curves or {}).items()}
         frame = _complete(frame, view)
         super().__init__(
             PaperBesideHereState(
                 frame,
                 str(frame["column"].iloc[0]) if column is None else column,
-                curves={row: seeds for row, seeds in (curves or {}).items() if seeds},
                 verdicts=tuple(map(_said, verdicts)),
                 title=title,
                 view=view,
@@ -436,22 +438,17 @@ class PaperBesideHere(Panel):
         )
 
     def clicked(self, row: int) -> None:
-        """A row was clicked: its curves are shown, or its gains in all columns."""
-        of = self.state.frame["row"].iloc[row]
-        self.selection = self.state.lines_of(of) if self.state.view == "gains" else (row,)
+        """A cell was clicked: its row is told in all columns."""
+        if self.state.view == "gains":
+            self.selection = self.state.lines_of(self.state.frame["row"].iloc[row])
 
     @staticmethod
     def options(state: PaperBesideHereState) -> dict[str, RowOptions]:
-        """The rows that can be picked, in the order shown: those that have curves, or all of the map of gains."""
-        if state.view == "gains":
-            every = [(row, state.lines_of(row)) for row in state.rows]
-            return {"selection": row_options(every, state.selection, "no row")}
-        if not state.curves:
+        """The rows of the map of gains."""
+        if state.view == "numbers":
             return {}
-        rows: RowOptions = [
-            (str(row), (int(line),)) for line, row in state.shown["row"].items() if state.curves.get(row)
-        ]
-        return {"selection": row_options(rows, state.selection, f"the first: {replace(state, selection=()).row}")}
+        every = [(row, state.lines_of(row)) for row in state.rows]
+        return {"selection": row_options(every, state.selection, "no row")}
 
     def items(self) -> Sequence[tuple[str, str]]:
         return list(zip(self.state.frame["row"], self.state.frame["column"], strict=True))
@@ -471,17 +468,8 @@ class PaperBesideHere(Panel):
         path = Path(path)
         if path.suffix != ".tex":
             return super().save(path)
-        path.write_text(self.to_latex() + "\n", encoding="utf-8")
+        write_text(path, self.to_latex() + "\n")
         return [path]
-
-    def _changed(self, changes: Mapping[str, Any]) -> PaperBesideHereState:
-        """A row that was picked in one column stays picked in another."""
-        before, state = self.state, super()._changed(changes)
-        if "column" in changes and "selection" not in changes:
-            rows = {before.frame["row"].iloc[line] for line in before.selection}
-            lines = state.frame[state.frame["row"].isin(rows) & (state.frame["column"] == state.column)]
-            state = replace(state, selection=tuple(map(int, lines.index)))
-        return state
 
 
 def _said(verdict: Any) -> str:
@@ -539,29 +527,23 @@ def _complete(frame: "pandas.DataFrame", view: str) -> "pandas.DataFrame":
     return frame
 
 
-def _seeds(given: Any) -> dict[Any, Sequence[Mapping[str, float]]]:
-    """Curves by seed, from {seed: history}, a run, or several runs."""
-    if not isinstance(given, Mapping):
-        given = dict(enumerate([given] if hasattr(given, "history") else given))
-    return {seed: one.history if hasattr(one, "history") else one for seed, one in given.items()}
+SPREAD = {"published": "published_spread", "ours": "sd"}  # one standard deviation
 
 
-def _dots(
-    name: str, color: str, symbol: str, lines: "pandas.DataFrame", column: str, spread: str, places: list[int]
-) -> go.Scatter:
-    """A dot for each row that has the number, with its spread as a bar."""
-    spreads = lines[spread].fillna(0).to_numpy(dtype=float)
+def _dots(name: str, color: str, symbol: str, lines: "pandas.DataFrame", column: str, places: list[int]) -> go.Scatter:
+    """A dot for each row that has the number, with a bar: the interval of a gain, the standard deviation of a score."""
+    value = lines[column]
+    if column in SPREAD:
+        up = down = lines[SPREAD[column]]
+    else:
+        up, down = (
+            (lines["gain_high"] - value, value - lines["gain_low"]) if column == "gain" else (0 * value, 0 * value)
+        )
+    bars = {"array": up.fillna(0).to_numpy(float), "arrayminus": down.fillna(0).to_numpy(float)}
     return go.Scatter(
-        x=lines[column].to_numpy(dtype=float),
+        x=value.to_numpy(dtype=float),
         y=places,
-        error_x={
-            "type": "data",
-            "array": spreads,
-            "thickness": 1.5,
-            "width": 4,
-            "color": color,
-            "visible": bool(spreads.any()),
-        },
+        error_x={"type": "data", "thickness": 1.5, "width": 4, "color": color, "visible": bool(up.any()), **bars},
         customdata=lines.index.to_numpy(),
         text=[_hover(line) for _, line in lines.iterrows()],
         hovertemplate="%{text}<extra></extra>",
@@ -617,42 +599,7 @@ def _cells(state: PaperBesideHereState) -> dict[str, dict[str, str]]:
 
 
 def _unit(state: PaperBesideHereState) -> str:
+    what = f"points of {state.column}" if state.of_gains else state.column
     if state.measure == state.column or state.shown["ours"].isna().all():
-        return state.column
-    return f"{state.column} (ours: {state.measure})"
-
-
-def _curves(state: PaperBesideHereState) -> list[go.Scatter]:
-    """The dev score over the steps: all seeds as one trace, and their mean."""
-    seeds = state.curves.get(state.row, {}) if state.row else {}
-    scored = {seed: {row["step"]: row["score"] for row in rows if "score" in row} for seed, rows in seeds.items()}
-    x, y, text = [], [], []
-    for seed, scores in scored.items():
-        x += [*scores, None]
-        y += [*rounded(scores.values()), None]
-        text += [f"seed {seed}"] * len(scores) + [""]
-    common = sorted(set.intersection(*map(set, scored.values()))) if scored else []
-    placed = {"xaxis": "x2", "yaxis": "y2", "showlegend": False}
-    return [
-        go.Scatter(
-            x=x,
-            y=y,
-            text=text,
-            hovertemplate="%{text}, step %{x}: %{y:.2f}<extra></extra>",
-            uid="curves: seeds",
-            mode="lines",
-            opacity=0.6,
-            line={"color": HERE, "width": 1},
-            **placed,
-        ),
-        go.Scatter(
-            x=common,
-            y=rounded(float(np.mean([scores[step] for scores in scored.values()])) for step in common),
-            hovertemplate="mean, step %{x}: %{y:.2f}<extra></extra>",
-            uid="curves: mean",
-            mode="lines+markers",
-            line={"color": HERE, "width": 2.5},
-            marker={"size": 5},
-            **placed,
-        ),
-    ]
+        return what
+    return f"{what} (ours: {state.measure})"

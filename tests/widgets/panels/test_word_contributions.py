@@ -1,0 +1,58 @@
+"""Words and their parts of a cosine: what is drawn is what `explain_cosine` says, before and after."""
+
+import numpy as np
+import pytest
+from cselab_widgets import WordContributions
+
+from cselab import SentenceEncoder
+from cselab.encoders import explain_cosine
+from cselab.evaluators import fitted
+
+PAIR = "A cook is peeling an onion.", "The chef peels some onions."
+MICRO = SentenceEncoder("micro")
+ENCODERS = {
+    "micro": MICRO,
+    "whitened": fitted(MICRO, "whitening", limit=200),
+    "first": SentenceEncoder("micro", pooling="cls"),
+}
+
+
+def drawn(panel, number):
+    return {trace.uid: np.array(trace.z, dtype=float) for trace in panel.figure().data}[f"{number}: pairs"]
+
+
+def test_the_cells_are_hundredths_of_the_cosine_and_the_edges_their_sums():
+    panel = WordContributions(ENCODERS, *PAIR)
+    assert panel.state.after == "whitened"
+    for number, (name, parts) in enumerate(panel.state.drawn.items()):
+        cells = drawn(panel, number)[:-1, :-1]
+        np.testing.assert_allclose(cells, 100 * explain_cosine(ENCODERS[name], *PAIR).pairs, atol=0.0051)
+        assert cells.sum() == pytest.approx(100 * parts.cosine, abs=0.5)
+        assert f"<b>{parts.cosine:.2f}</b> {name}" in panel.figure().layout.annotations[number].text
+        rows = panel.to_frame().query("encoder == @name")
+        assert rows["part"].sum() == pytest.approx(2 * parts.cosine)  # the words of both sentences
+    assert panel.figure().layout.yaxis.ticktext == (
+        "[CLS]",
+        *"A cook is peeling an onion .".split(),
+        "[SEP]",
+        "<b>all</b>",
+    )
+
+
+def test_without_an_exact_sum_only_the_edges_are_drawn_and_it_says_so():
+    panel = WordContributions(ENCODERS, *PAIR, after="first")
+    assert np.isnan(drawn(panel, 1)).all() and not np.isnan(drawn(panel, 0)[:-1, :-1]).any()
+    assert "no exact sum" in panel.explain(panel.state)
+    assert "no exact sum" not in panel.explain(WordContributions(ENCODERS, *PAIR).state)
+
+
+def test_a_single_encoder_has_one_plane_and_what_cannot_be_shown_is_refused():
+    panel = WordContributions({"micro": MICRO}, *PAIR)
+    assert len(panel.figure().data) == 2 and "after" not in panel.controls()
+    with pytest.raises(ValueError, match="encoders is empty"):
+        WordContributions({})
+    with pytest.raises(ValueError, match="after is 'flow'; choose one of"):
+        WordContributions(ENCODERS, *PAIR, after="flow")
+    with pytest.raises(ValueError, match="empty"):
+        panel.set(first=" ")
+    assert panel.state.first == PAIR[0]

@@ -1,0 +1,168 @@
+"""Two sentences, and the part of their cosine that each pair of words has."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from cselab.encoders.any_encoder import as_encoder
+from cselab.encoders.words import CosineParts, explain_cosine
+
+from ..kit.fields import State, shown
+from ..kit.panel import Panel
+from ..kit.planes import Plane, heatmap, side_by_side
+from .pair_explorer import TYPED, typed_in
+
+if TYPE_CHECKING:
+    import pandas
+
+SENTENCES = 1000  # of the bundled world: what the default transforms are fitted on
+WITH_NUMBERS = 12  # words of a sentence: more leave a number no room
+
+
+@dataclass(frozen=True, eq=False)
+class WordContributionsState(State):
+    """Two sentences, and the encoder that is compared with the first.
+
+    Attributes:
+        encoders: name -> encoder.
+        first, second: the sentences.
+        after: the name of the encoder in the second plane.
+    """
+
+    encoders: Mapping[str, Any]
+    first: str = typed_in("first sentence")
+    second: str = typed_in("second sentence")
+    after: str = shown("compare with", "list", "others", "")
+    _known: dict[tuple, CosineParts] = field(default_factory=dict, repr=False)
+
+    @property
+    def others(self) -> list[str]:
+        """What stands in the second plane; of a single encoder, nothing."""
+        return list(self.encoders)[1:] or [""]
+
+    @property
+    def drawn(self) -> dict[str, CosineParts]:
+        """The parts of the cosine under the encoders that are shown."""
+        pair, names = (self.first, self.second), [next(iter(self.encoders)), self.after]
+        for name in filter(None, names):
+            if (name, *pair) not in self._known:
+                self._known[name, *pair] = explain_cosine(self.encoders[name], *pair)
+        return {name: self._known[name, *pair] for name in names if name}
+
+
+def figure(state: WordContributionsState) -> go.Figure:
+    """For each encoder a heat map of word pairs, in hundredths of the cosine, and the sums at its edges."""
+    drawn = state.drawn
+    exact = [parts.pairs for parts in drawn.values() if parts.pairs is not None]
+    inside = 100 * max((np.abs(pairs).max() for pairs in exact), default=1)
+    edge = 100 * max(np.abs([*parts.of_first, *parts.of_second]).max() for parts in drawn.values())
+    return side_by_side([_plane(number, *each, inside, edge) for number, each in enumerate(drawn.items())], len(drawn))
+
+
+def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: float) -> Plane:
+    n, m = len(parts.first), len(parts.second)
+    pairs, sums = np.full((2, n + 1, m + 1), np.nan)
+    if parts.pairs is not None:
+        pairs[:n, :m] = 100 * parts.pairs
+    sums[:n, m], sums[n, :m] = 100 * parts.of_first, 100 * parts.of_second
+    traces = [
+        heatmap(pairs.round(2), f"{number}: pairs", inside, "%{y} and %{x}: %{z:.2f}"),
+        heatmap(sums.round(2), f"{number}: words", edge, "%{y}, %{x}: %{z:.1f}"),
+    ]
+    for trace in traces:
+        trace.update(xgap=1, ygap=1, opacity=0.75, texttemplate="%{z:.1f}" if max(n, m) <= WITH_NUMBERS else None)
+    bare = {"showline": False, "showgrid": False, "ticks": "", "fixedrange": True}
+    across, up = (
+        {**bare, "tickvals": list(range(len(words) + 1)), "ticktext": [*map(escape, words), "<b>all</b>"]}
+        for words in (parts.second, parts.first)
+    )
+    title = f"<b>{parts.cosine:.2f}</b> {escape(name)}: {escape(top(parts))}"
+    return Plane(title, traces, across, {**up, "autorange": "reversed", "automargin": True})
+
+
+def top(parts: CosineParts) -> str:
+    """The pair of words, or the word, with the largest part."""
+    if parts.pairs is None:
+        words, of_each = [*parts.first, *parts.second], [*parts.of_first, *parts.of_second]
+        return f'{max(of_each):.2f} less without "{words[int(np.argmax(of_each))]}"'
+    row, column = np.unravel_index(parts.pairs.argmax(), parts.pairs.shape)
+    return f"{100 * parts.pairs.max() / parts.cosine:.0f} % by {parts.first[row]} / {parts.second[column]}"
+
+
+def summary(state: WordContributionsState) -> str:
+    """The cosine under each encoder that is shown, and the part of each word."""
+    lines = [f"{state.first} / {state.second}"]
+    for name, parts in state.drawn.items():
+        lines.append(f"{name}: cosine {parts.cosine:.3f}, {top(parts)}")
+        for words, of_each in ((parts.first, parts.of_first), (parts.second, parts.of_second)):
+            lines.append("  " + ", ".join(f"{word} {part:.3f}" for word, part in zip(words, of_each, strict=True)))
+    return "\n".join(lines)
+
+
+def explain(state: WordContributionsState) -> str:
+    """What a cell is."""
+    if any(parts.pairs is None for parts in state.drawn.values()):
+        return "This pooling has no exact sum. The edges show how far the cosine falls without a word (hundredths)."
+    return "A cell is the part of the cosine that two words have, in hundredths. All cells sum to the cosine."
+
+
+class WordContributions(Panel):
+    """Where a cosine comes from: two sentences, and the part of their cosine that each pair of words has.
+
+    In a plain encoder every pair of words has nearly the same part, and [CLS], [SEP] and the full stop have as much as
+    any word. Subtract the mean, whiten or train, and the words that the sentences share stand out.
+
+    Args:
+        encoders: name -> an encoder, or what else `cselab.encoders.as_encoder` accepts. The first is "before"; the
+            list offers the others. By default "mini" plain, centred and whitened.
+        first, second: the sentences.
+        after: the name of the encoder to compare the first with; by default the second.
+        key: see `Panel`.
+
+    Raises:
+        ValueError: no encoder, an unknown name, an empty sentence.
+
+    See also: `cselab.encoders.explain_cosine`, the numbers and their formula; `PairExplorer`, whether the cosines of
+    graded pairs follow the grades.
+
+    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:78])
+    A cat sleeps. / A cat is asleep.
+    micro: cosine 0.780, 9 % by sleeps / asleep
+    """
+
+    holds = WordContributionsState
+
+    def __init__(
+        self,
+        encoders: Mapping[str, Any] | None = None,
+        first: str = TYPED[0],
+        second: str = TYPED[1],
+        after: str | None = None,
+        key: str | None = None,
+    ) -> None:
+        if encoders is None:
+            from cselab.evaluators import fitted
+
+            mini = as_encoder("mini")
+            after_it = {"mean subtracted": "centred", "whitened": "whitening"}
+            encoders = {"mini": mini} | {name: fitted(mini, how, limit=SENTENCES) for name, how in after_it.items()}
+        if not encoders:
+            raise ValueError("encoders is empty; give at least one, such as {'plain': plain, 'SimCSE': run}.")
+        opened = {str(name): as_encoder(given) for name, given in encoders.items()}
+        after = [*opened, ""][1] if after is None else after
+        super().__init__(WordContributionsState(opened, first, second, after), key)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A line for each word under each encoder that is shown, and its part of the cosine."""
+        import pandas as pd
+
+        sides = [
+            (name, words, of_each)
+            for name, parts in self.state.drawn.items()
+            for words, of_each in ((parts.first, parts.of_first), (parts.second, parts.of_second))
+        ]
+        return pd.concat([pd.DataFrame({"encoder": name, "word": words, "part": part}) for name, words, part in sides])
