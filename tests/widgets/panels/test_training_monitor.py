@@ -96,7 +96,7 @@ def history():
 
 
 def traces(monitor, **changes):
-    return {trace.uid: trace for trace in monitor.figure(**changes).data}
+    return {trace.uid: trace for trace in monitor.figure(**{"every": True, **changes}).data}
 
 
 # ---------------------------------------------------------------------------------------- what is drawn
@@ -316,3 +316,12 @@ def test_headless_what_goes_wrong_is_raised_at_once(monkeypatch):
 def test_unknown_commands_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):
         TrainingMonitor().set(**changes)
+
+
+def test_it_opens_with_score_and_loss_and_a_tenth_of_a_point_does_not_look_like_a_gain(history):
+    figure = TrainingMonitor().figure(name="mine", rows=tuple(history), phase="running")
+    titles = [note.text for note in figure.layout.annotations]
+    assert titles == ["Dev score <b>53.0</b> at step 2, best 53.0 at step 2", "Loss <b>1.000</b> at step 2"]
+    low, high = figure.layout.yaxis.range
+    assert high - low == pytest.approx(10) and low < 50 < 53 < high and figure.layout.yaxis2.rangemode == "tozero"
+    assert not any(trace.showlegend for trace in figure.data if trace.uid.endswith(": live"))  # one run needs no legend

@@ -103,9 +103,10 @@ def ridges(
         hover: a text for each pair; without it the pairs are not drawn.
         placed: `xaxis`, `yaxis` of the traces.
     """
-    grid = np.linspace(*limits, FINE)
     traces = []
     for level, (name, rows, color) in enumerate(zip(bands.names, bands.rows, bands.colors, strict=True)):
+        low, high = cosines[rows].min(), cosines[rows].max()  # a hill ends where its cosines end
+        grid = np.linspace(low, max(high, low + 0.004), FINE)
         height = density(cosines[rows], grid)
         curve = level + TALL * height / height.max()  # each as tall as the others
         mean = float(cosines[rows].mean())

@@ -591,12 +591,13 @@ def _nearest(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed:
 
 
 def _axis(plane: Projection, axis: int, limits: list[float]) -> dict[str, Any]:
+    """An axis that is not drawn: its numbers mean nothing. Of a linear projection the share of the variance does."""
+    title = plane.method if axis == 0 else ""
     if plane.explained is not None:
         number = axis + 1 + METHODS.index(plane.method)  # PCA without component 1 begins at the second
         title = f"component {number} ({plane.explained[axis]:.0%})"
-        return {"title": {"text": title}, "range": limits, "constrain": "domain"}
-    title = plane.method if axis == 0 else ""
-    return {"title": {"text": title}, "range": limits, "constrain": "domain", "showticklabels": False, "ticks": ""}
+    bare = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
+    return {"title": {"text": title}, "range": limits, "constrain": "domain", **bare}
 
 
 def _fitted_on(plane: Projection) -> str:

@@ -89,7 +89,8 @@ export function mountSentenceCosines(place, shown, told, carried) {
   const pieces = element("ol", { class: "cselab-pieces" });
   const piecesOf = element("summary");
   const tokens = element("details", { hidden: "" }, piecesOf, pieces);
-  const planes = element("div", { class: "cselab-cosines" });
+  const wide = "grid-template-columns: repeat(auto-fit, minmax(min(100%, 27em), 1fr))";
+  const planes = element("div", { class: "cselab-cosines", style: wide });
   const words = spoken();
 
   const lines = () => area.value.split("\n").map((line) => line.trim()).filter((line) => TEXT.test(line));
@@ -124,9 +125,9 @@ export function mountSentenceCosines(place, shown, told, carried) {
     planes.replaceChildren(...encoders.map(({ name }, number) => {
       const cosines = all[number];
       const heads = cosines.map((_, k) => element("th", { scope: "col" }, String(k + 1)));
-      const rows = cosines.map((row, r) => element("tr", {}, element("th", { scope: "row" }, String(r + 1)),
+      const rows = cosines.map((row, r) => element("tr", {}, element("th", { scope: "row", style: "text-align: left; font-weight: 400" }, `${r + 1} ${state.sentences[r]}`),
         ...row.map((cosine, c) => {
-          const cell = element("td", { style: `background: rgba(0, 114, 178, ${(TINT * Math.max(0, cosine)).toFixed(2)})` },
+          const cell = element("td", { style: `background: rgba(0, 114, 178, ${((TINT * (cosine - low)) / (1 - low)).toFixed(2)})` },
             signed(cosine, 2));
           if (r !== c) cell.addEventListener("click", () => choose(Math.min(r, c), Math.max(r, c)));
           if (paired && ((r === i && c === j) || (r === j && c === i))) cell.classList.add("cselab-chosen");

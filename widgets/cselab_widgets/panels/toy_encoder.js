@@ -103,14 +103,23 @@ export function drawnFor(batch, settings, next) {
   return { masks, extra, permutations: [shuffled(WIDTH, next), shuffled(WIDTH, next)] };
 }
 
-/** The geometry of the graded sentences, encoded without noise. @param {Matrix} rows @param {ToyState} state */
-export function measured(rows, { first, second, grades }) {
+/** The graded sentences, encoded without noise: both sides. @param {Matrix} rows @param {ToyState} state */
+export function sides(rows, { first, second }) {
   const table = rows.toRows();
   /** @param {number[]} sentence */
   const vector = (sentence) =>
     table[0].map((_, c) => sentence.reduce((sum, word) => sum + table[word][c], 0) / sentence.length);
-  const [x, y] = [first.map(vector), second.map(vector)];
-  const close = grades.flatMap((grade, i) => (grade >= CLOSE ? [i] : []));
+  return [first.map(vector), second.map(vector)];
+}
+
+/** The pairs of like meaning. @param {ToyState} state */
+export const closePairs = ({ grades }) => grades.flatMap((grade, i) => (grade >= CLOSE ? [i] : []));
+
+/** The geometry of the graded sentences. @param {Matrix} rows @param {ToyState} state */
+export function measured(rows, state) {
+  const { grades } = state;
+  const [x, y] = sides(rows, state);
+  const close = closePairs(state);
   const cosine = x.map((row, i) => inner(onSphere(row), onSphere(y[i])));
   return {
     alignment: alignment(close.map((i) => x[i]), close.map((i) => y[i])),

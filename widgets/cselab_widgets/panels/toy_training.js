@@ -1,19 +1,20 @@
 // SimCSE live: a toy encoder is trained in the page, beside the runs before it. What is computed is in toy_encoder.js.
 import { button, choice, counters, drawn, element, playing, signed, slider, spoken } from "../kit/page_controls.js";
-import { TOY_LOSSES, settingsOf, training } from "./toy_encoder.js";
+import { inner, onSphere } from "../kit/geometry.js";
+import { TOY_LOSSES, closePairs, settingsOf, sides, training, untrained } from "./toy_encoder.js";
 
 /** @typedef {import("./toy_encoder.js").ToyState} ToyState @typedef {import("./toy_encoder.js").Measured} Measured */
 
 const TOY_STEPS = 400;
 const TOY_LOOK = 5; // steps between two looks, and in a frame
 const TOY_KEPT = 4; // runs that stay beside the newest
-/** @type {{ key: keyof Measured, title: string }[]} */
+/** The numbers that each axis holds, whatever the runs are. @type {{ key: keyof Measured, title: string, axis: number[] }[]} */
 const TOY_CURVES = [
-  { key: "loss", title: "loss of the batch" },
-  { key: "alignment", title: "alignment of close pairs: lower is better" },
-  { key: "uniformity", title: "uniformity: lower is better" },
-  { key: "effective rank", title: "effective rank, of 8 dimensions" },
-  { key: "spearman", title: "Spearman with the grades: higher is better" },
+  { key: "spearman", title: "Spearman with the grades: higher is better", axis: [0, 1] },
+  { key: "loss", title: "loss of the batch", axis: [0, 1] },
+  { key: "alignment", title: "alignment of close pairs: lower is better", axis: [0, 1] },
+  { key: "uniformity", title: "uniformity: lower is better", axis: [-4, 0] },
+  { key: "effective rank", title: "effective rank, of 8 dimensions", axis: [0, 8] },
 ];
 const [TOY_WIDE, TOY_HIGH] = [300, 130];
 
@@ -22,11 +23,32 @@ const titleOf = (s) =>
   `${s.loss}, temperature ${s.temperature}, noise ${s.noise}, batch ${s.batch}` +
   (s.loss === "Barlow Twins" ? `, ${s.artificial} artificial rows` : "");
 
-/** One curve of each run. @param {ToyState["runs"]} runs @param {keyof Measured} key @param {string} title */
-function chart(runs, key, title) {
-  const values = runs.flatMap((run) => run.history.map((row) => row[key]));
-  const [low, high] = values.length ? [Math.min(...values), Math.max(...values)] : [0, 1];
-  const span = high - low || 1;
+/**
+ * The sentences on the unit sphere, seen along six of its eight dimensions; lines join pairs of like meaning.
+ * @param {ReturnType<typeof untrained>} rows @param {ToyState} state @param {string} when
+ */
+function cloud(rows, state, when) {
+  const [x, y] = sides(rows, state).map((side) => side.map(onSphere));
+  const all = [...x, ...y];
+  const mean = all[0].map((_, c) => all.reduce((sum, row) => sum + row[c], 0));
+  const apart = (inner(mean, mean) - all.length) / (all.length * (all.length - 1));
+  const close = closePairs(state);
+  const near = close.reduce((sum, i) => sum + inner(x[i], y[i]), 0) / close.length;
+  const title = `${when}: like sentences have cosine ${signed(near, 2)}, any two ${signed(apart, 2)}`;
+  const like = new Set(close);
+  const dots = [x, y].flatMap((side) => side.map(([across, up], i) =>
+    drawn("circle", { cx: across, cy: -up, r: like.has(i) ? 0.02 : 0.012, fill: like.has(i) ? "#0072b2" : "#808080" })));
+  const ties = close.map((i) => drawn("path", { d: `M${x[i][0]},${-x[i][1]}L${y[i][0]},${-y[i][1]}`, class: "cselab-tie" }));
+  return element("figure", { style: "margin: 0" }, element("figcaption", { style: "font-size: 15px" }, title),
+    drawn("svg", { viewBox: "-1.02 -1.02 2.04 2.04", role: "img", "aria-label": title },
+      drawn("circle", { r: 1, class: "cselab-circle" }), ...ties, ...dots));
+}
+
+/** One curve of each run. @param {ToyState["runs"]} runs @param {typeof TOY_CURVES[number]} curve */
+function chart(runs, { key, title, axis }) {
+  const values = [...axis, ...runs.flatMap((run) => run.history.map((row) => row[key]))];
+  const [low, high] = [Math.min(...values), Math.max(...values)];
+  const span = high - low;
   const ticks = [low, low + span];
   /** @param {number} value */
   const up = (value) => 108 - (92 * (value - low)) / span;
@@ -59,20 +81,22 @@ export function mountToyTraining(place, shown, told) {
   let halt = null;
   /** @type {ReturnType<typeof training> | null} */
   let run = null;
+  /** @type {ReturnType<typeof untrained> | undefined} */
+  let rows; // as the last run left them
+  let when = "before training";
 
   const draw = () => {
     const runs = run ? [...state.runs, run] : state.runs;
-    plots.replaceChildren(...TOY_CURVES.map(({ key, title }) => chart(runs, key, title)));
+    rows = run?.rows ?? rows ?? untrained(state);
+    const step = run?.history.at(-1)?.step;
+    seen.replaceChildren(cloud(rows, state, step === undefined ? when : (when = `step ${step}`)));
+    const [first, ...others] = TOY_CURVES.map((curve) => chart(runs, curve));
+    score.replaceChildren(first);
+    plots.replaceChildren(...others);
     names.replaceChildren(...[...runs].reverse().map(({ number, settings }) =>
       element("li", { class: `cselab-run-${number % 5}` }, titleOf(settings))));
     const row = runs.at(-1)?.history.at(-1);
-    const numbers = {
-      step: row ? String(row.step) : "\u2013",
-      loss: row ? signed(row.loss, 3) : "\u2013",
-      "rank of the centred batch": row ? `${row.rank} of 8` : "\u2013",
-      Spearman: row ? signed(row.spearman, 3) : "\u2013",
-    };
-    tally.show(numbers);
+    tally.show({ "rank of the centred batch": row ? `${row.rank} of 8` : "\u2013" });
     if (halt || !row) return;
     const { settings } = runs[runs.length - 1];
     words.say(`${titleOf(settings)}: after ${row.step} steps ` +
@@ -114,7 +138,7 @@ export function mountToyTraining(place, shown, told) {
   const clear = button("forget the runs", () => {
     paused();
     run = null;
-    state.runs = [];
+    [state.runs, rows, when] = [[], undefined, "before training"];
     paused();
     draw();
     tell();
@@ -137,16 +161,25 @@ export function mountToyTraining(place, shown, told) {
   };
   const tally = counters();
   const words = spoken();
-  const plots = element("div", { class: "cselab-charts" });
+  const [seen, score, plots] = ["", "cselab-charts", "cselab-charts"].map((name) => element("div", { class: name }));
+  score.setAttribute("style", "grid-template-columns: minmax(0, 32em)");
   const names = element("ol", { class: "cselab-names" });
+  const small = () => element("div", { class: "cselab-hands", style: "grid-template-columns: minmax(0, 1fr)" });
+  const [above, further] = [small(), small()];
+  const { artificial, seed, ...main } = hands;
+  above.append(...Object.values(main).map(({ box }) => box), element("div", { class: "cselab-buttons" }, press, clear));
+  further.append(artificial.box, seed.box, tally.box, element("p", { class: "cselab-small" },
+    "A batch of fewer than 9 sentences cannot fill 8 dimensions once it is centred; artificial rows, beneath a batch of " +
+      "Barlow Twins, lift its rank."));
+  /** @param {string} question @param {Node[]} inside */
+  const folded = (question, ...inside) => element("details", {}, element("summary", {}, question), ...inside);
   const note = element("p", { class: "cselab-small" },
-    "The newest run is drawn thick, those before it stay beside it. A batch of fewer than 9 sentences cannot fill 8 " +
-      "dimensions once it is centred; artificial rows, beneath a batch of Barlow Twins, lift its rank. " +
-      "All of it is computed in this page.");
+    "A point is a sentence on the sphere; blue pairs with a line mean the same. Training should keep the lines short and " +
+      "spread the points.");
   const root = element("div", { class: "cselab-toy", "data-lm-suppress-shortcuts": "true" },
-    element("div", { class: "cselab-hands" }, ...Object.values(hands).map(({ box }) => box),
-      element("div", { class: "cselab-buttons" }, press, clear)),
-    tally.box, plots, names, note, words.box);
+    element("div", { class: "cselab-sphere" }, element("div", {}, seen, note), element("div", {}, above, score, names)),
+    folded("How do loss, alignment, uniformity and rank move?", plots),
+    folded("What else can be set?", further), words.box);
   const show = () => {
     const settings = settingsOf(state);
     hands.loss.set(settings.loss);
@@ -161,7 +194,7 @@ export function mountToyTraining(place, shown, told) {
     update(next) {
       if (JSON.stringify(next) === JSON.stringify(state)) return;
       paused();
-      run = null;
+      [run, rows, when] = [null, undefined, "before training"];
       state = structuredClone(next);
       paused();
       show();

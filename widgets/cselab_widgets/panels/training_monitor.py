@@ -21,6 +21,7 @@ import traitlets
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 
+from ..kit.fields import shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, side_by_side
 from ..kit.theme import INK, PALETTE
@@ -31,9 +32,9 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 COMMANDS = ("run", "pause", "stop")
 PHASES = ("nothing", "running", "paused", "stopped", "finished", "failed")
-COLUMNS = {
-    "loss": "Loss",
+COLUMNS = {  # the first two are shown, the others on demand
     "score": "Dev score (higher is better)",
+    "loss": "Loss",
     "alignment": "Alignment (lower is better)",
     "uniformity": "Uniformity (lower is better)",
     "effective_rank": "Effective rank",
@@ -58,6 +59,7 @@ class TrainingMonitorState:
         keep: how often "keep this step" was pressed.
         error: why the run failed, in words.
         others: name -> histories of finished runs, one a seed.
+        every: whether all columns are drawn, or the first two.
     """
 
     name: str = ""
@@ -69,6 +71,7 @@ class TrainingMonitorState:
     keep: int = 0
     error: str = ""
     others: Mapping[str, tuple[tuple[Row, ...], ...]] = field(default_factory=dict)
+    every: bool = shown("all curves", "check", default=False)
 
     def __post_init__(self) -> None:
         for name, allowed in {"phase": PHASES, "command": COMMANDS}.items():
@@ -109,7 +112,8 @@ def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], li
 
 def figure(state: TrainingMonitorState) -> go.Figure:
     """A plane a column: the run that goes on as a thick line, others as thin ones with the band of their seeds."""
-    return side_by_side([_plane(state, column, title) for column, title in COLUMNS.items()])
+    columns = list(COLUMNS.items())[: None if state.every else 2]
+    return side_by_side([_plane(state, column, title) for column, title in columns], min(3, len(columns)))
 
 
 def summary(state: TrainingMonitorState) -> str:
@@ -150,10 +154,7 @@ def explain(state: TrainingMonitorState) -> str:
         "finished": " Finished: the panel's run has the encoder, with the best weights.",
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
-    return (
-        "Every step has a loss; score, alignment, uniformity and effective rank are measured where the run is "
-        f"evaluated. A loss near 0 says little: look at the score beside it.{others}{held}"
-    )
+    return f"A loss near 0 says little, so watch the score, which is measured where the run is evaluated.{others}{held}"
 
 
 class TrainingMonitor(Panel):
@@ -300,8 +301,8 @@ class TrainingMonitor(Panel):
         with self._lock:  # the run and the hand may both change something
             super().set(**changes)
             if self._shell is not None:
-                for control in self._shell.controls.values():
-                    control.disabled = not self.state.alive
+                for name in ("command", "keep"):
+                    self._shell.controls[name].disabled = not self.state.alive
         with self._moved:
             self._moved.notify_all()
 
@@ -358,6 +359,7 @@ class TrainingMonitor(Panel):
         return {
             "command": Brake(self.state.command, disabled=not alive),
             "keep": Press("keep this step", self.state.keep, disabled=not alive),
+            **super().controls(),
         }
 
     def to_frame(self) -> "pandas.DataFrame":
@@ -435,7 +437,7 @@ def _histories(name: str, given: Any) -> tuple[tuple[Row, ...], ...]:
 
 
 def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
-    traces = []
+    traces, named = [], column == "score"  # one legend, in the first plane
     for name, color in zip(state.others, cycle(COLORS)):
         steps, mean, low, high = band(state.others[name], column)
         shade = {"color": color, "width": 0}
@@ -453,13 +455,13 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
                 showlegend=False,
                 visible=len(state.others[name]) > 1,
             ),
-            _line(f"{column}: {name}", steps, mean, {"color": color, "width": 1.5}, name, name=name),
+            _line(f"{column}: {name}", steps, mean, {"color": color, "width": 1.5}, name, name=name, showlegend=named),
         ]
     steps, values = curve(state.rows, column)
     drawn = "lines+markers" if len(steps) < 40 else "lines"
     live: dict[str, Any] = {
         "name": state.name or "run",
-        "showlegend": bool(state.rows),
+        "showlegend": named and bool(state.rows and state.others),
         "mode": drawn,
         "marker": {"size": 6},
     }
@@ -475,7 +477,7 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
             y=rounded(at[step] for step in marked),
             uid=f"{column}: kept",
             name="kept",
-            showlegend=bool(state.kept),
+            showlegend=named and bool(state.kept),
             mode="markers",
             marker={"symbol": "star", "size": 13, "color": PALETTE[4], "line": {"color": INK, "width": 1}},
             hovertemplate="kept: step %{x}<extra></extra>",
@@ -484,9 +486,20 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     x: dict[str, Any] = {"title": {"text": "step"}, "rangemode": "tozero"}
     if state.steps:
         x["range"] = [0, 1.02 * _reach(state)]
+    what = title.split(" (")[0]
     if state.rows and not any(trace.x for trace in traces):
-        title = f"{title.split(' (')[0]}: not measured yet"
-    return Plane(title, traces, x, {})
+        title = f"{what}: not measured yet"
+    elif values:
+        best = f", best {max(values):.1f} at step {steps[int(np.argmax(values))]}" if named else ""
+        title = f"{what} <b>{values[-1]:.{1 if named else 3}f}</b> at step {steps[-1]}{best}"
+    return Plane(title, traces, x, {"range": _room(traces)} if named else {"rangemode": "tozero"})
+
+
+def _room(traces: Sequence[go.Scatter]) -> list[float] | None:
+    """An axis of at least ten points, so that a tenth of a point does not look like a gain."""
+    values = [value for trace in traces for value in trace.y]
+    spare = max(0.5, 5 - (max(values) - min(values)) / 2) if values else 0
+    return [min(values) - spare, max(values) + spare] if values else None
 
 
 def _line(
