@@ -78,5 +78,5 @@ def explain_cosine(encoder: Any, first: str, second: str) -> CosineParts:
     rows = encode(encoder, texts).astype(float)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     cosine, end = float(rows[0] @ rows[1]), 2 + len(words[0])
-    alone = ([word.group() for word in found] for found in words)
-    return CosineParts(cosine, *alone, cosine - rows[2:end] @ rows[1], cosine - rows[end:] @ rows[0])
+    alone = [[word.group() for word in found] for found in words]
+    return CosineParts(cosine, alone[0], alone[1], cosine - rows[2:end] @ rows[1], cosine - rows[end:] @ rows[0])
