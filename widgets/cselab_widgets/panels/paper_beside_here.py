@@ -297,9 +297,8 @@ def explain(state: PaperBesideHereState) -> str:
     """What is seen."""
     if state.view == "gains":
         return _gains_explained(state)
-    text = "Diamonds: published; dots: here, the mean over seeds, with its 95 % interval."
-    if not state.of_gains:
-        text = text.replace("its 95 % interval", "one standard deviation")
+    bar = "its 95 % interval" if state.of_gains else "one standard deviation"
+    text = f"Diamonds: published; dots: here, the mean over seeds, with {bar}."
     if state.shown["ours"].isna().all():
         text = "Diamonds: as published. Nothing was run here yet: cselab experiment run."
     elif state.measure != state.column:
@@ -310,11 +309,10 @@ def explain(state: PaperBesideHereState) -> str:
 def _gains_explained(state: PaperBesideHereState) -> str:
     """What the colours say."""
     text = f"Points more than {state.baseline}, the mean over seeds."
-    if state.frame["gain_low"].isna().any():
-        text += " In brackets: a single run, which has no interval."
-    if state.frame["gain_low"].isna().all():
-        return text
-    return text + " Blue: above; orange: below; no colour: the 95 % interval over the seeds contains 0."
+    single = state.frame["gain_low"].isna()
+    if not single.all():
+        text += " Blue: above; orange: below; no colour: the 95 % interval over the seeds contains 0."
+    return f"{text} In brackets: a single run, which has no interval." if single.any() else text
 
 
 def details(state: PaperBesideHereState) -> str:
@@ -439,8 +437,7 @@ class PaperBesideHere(Panel):
 
     def clicked(self, row: int) -> None:
         """A cell was clicked: its row is told in all columns."""
-        if self.state.view == "gains":
-            self.selection = self.state.lines_of(self.state.frame["row"].iloc[row])
+        self.selection = self.state.lines_of(self.state.frame["row"].iloc[row])
 
     @staticmethod
     def options(state: PaperBesideHereState) -> dict[str, RowOptions]:

@@ -19,7 +19,6 @@ from .pair_explorer import TYPED, typed_in
 if TYPE_CHECKING:
     import pandas
 
-SENTENCES = 1000  # of the bundled world: what the default transforms are fitted on
 WITH_NUMBERS = 12  # words of a sentence: more leave a number no room
 
 
@@ -149,7 +148,7 @@ class WordContributions(Panel):
 
             mini = as_encoder("mini")
             after_it = {"mean subtracted": "centred", "whitened": "whitening"}
-            encoders = {"mini": mini} | {name: fitted(mini, how, limit=SENTENCES) for name, how in after_it.items()}
+            encoders = {"mini": mini} | {name: fitted(mini, how, limit=1000) for name, how in after_it.items()}
         if not encoders:
             raise ValueError("encoders is empty; give at least one, such as {'plain': plain, 'SimCSE': run}.")
         opened = {str(name): as_encoder(given) for name, given in encoders.items()}
