@@ -54,7 +54,7 @@ class Checked(click.ParamType):
 
 def argument(name: str, help: str, **settings: Any) -> Callable:
     """`click.argument`; click before 8.5 prints no help of an argument, so there it is left out."""
-    described = {"help": help} if "help" in signature(click.Argument).parameters else {}
+    described: dict[str, Any] = {"help": help} if "help" in signature(click.Argument).parameters else {}
     return click.argument(name, **settings, **described)
 
 
