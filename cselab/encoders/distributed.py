@@ -10,7 +10,7 @@ import torch
 
 from cselab._util.progress import be_quiet
 from cselab.data.rows import check_sentences
-from cselab.encoders.encoder import Truncation, TruncationWarning
+from cselab.encoders.encoder import TextWarning, Truncation
 
 
 def all_processes() -> Any:
@@ -96,7 +96,7 @@ class DistributedEncoder:
 
         def own_share() -> np.ndarray:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TruncationWarning)  # reported once, for all
+                warnings.simplefilter("ignore", TextWarning)  # reported once, for all
                 return self._alone([sentences[place] for place in shares[self.rank]], *given, **options)
 
         own = self._agreed(own_share)
@@ -108,11 +108,10 @@ class DistributedEncoder:
             vectors[places] = share[: len(places)]
         cut = gather_object([self.last_truncation])
         if self.last_truncation is not None:
-            self.last_truncation = Truncation(
-                sum(each.cut for each in cut), len(sentences), self.last_truncation.max_length
-            )
-            if self.last_truncation.cut and self.is_main_process:
-                warnings.warn(str(self.last_truncation), TruncationWarning, stacklevel=4)
+            lost, unknown = (sum(getattr(each, name) for each in cut) for name in ("cut", "unknown"))
+            self.last_truncation = Truncation(lost, len(sentences), self.last_truncation.max_length, unknown)
+            if self.is_main_process:
+                self.last_truncation.warn(stacklevel=4)
         return vectors
 
     def _agreed(self, compute: Callable[[], Any]) -> Any:

@@ -56,6 +56,7 @@ from cselab.encoders.text import (
     position_count,
     prompted,
     remove_prompt,
+    unread,
     words_of_tokens,
 )
 from cselab.metrics.degenerate import DegenerateEmbeddings
@@ -70,8 +71,16 @@ class UntrainedWeightsError(ValueError):
     """Raised when encoding with weights that were neither trained nor loaded."""
 
 
-class TruncationWarning(UserWarning):
+class TextWarning(UserWarning):
+    """Some sentences cannot be read in full: they are too long, or of unknown tokens."""
+
+
+class TruncationWarning(TextWarning):
     """Some sentences were longer than the encoder's longest input and lost tokens."""
+
+
+class UnknownTokensWarning(TextWarning):
+    """Most tokens of some sentences are the tokenizer's unknown token: other scripts, emoji, upper case."""
 
 
 class PoolingWarning(UserWarning):
@@ -84,14 +93,28 @@ class UntrainedPositionsWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Truncation:
-    """How many of how many sentences lost tokens in the last `encode`."""
+    """How many of how many sentences lost tokens in the last `encode`, and how many are mostly unknown tokens."""
 
     cut: int
     of: int
     max_length: int
+    unknown: int = 0
 
     def __str__(self) -> str:
         return f"{self.cut} of {self.of} sentences were cut at {self.max_length} tokens"
+
+    def warn(self, stacklevel: int) -> None:
+        """Issue a `TruncationWarning` and an `UnknownTokensWarning`, each where it has sentences."""
+        if self.cut:
+            warnings.warn(str(self), TruncationWarning, stacklevel=stacklevel + 1)
+        if self.unknown:
+            warnings.warn(
+                f"the encoder cannot read {self.unknown} of {self.of} sentences: most of their tokens are unknown to "
+                "its tokenizer (another script, emoji, upper case), so different sentences get like vectors. Use an "
+                "encoder of their language",
+                UnknownTokensWarning,
+                stacklevel=stacklevel + 1,
+            )
 
 
 class SentenceEncoder(nn.Module):
@@ -475,8 +498,8 @@ class SentenceEncoder(nn.Module):
         """Vectors of sentences, in their order: [n, d] float32; of a single string: [d].
 
         Runs without dropout. Each distinct sequence of tokens is encoded once, short ones together. Sentences with the
-        same tokens ("A dog", "a DOG") get the same vector. `last_truncation` counts the truncated sentences, and a
-        `TruncationWarning` reports the count.
+        same tokens ("A dog", "a DOG") get the same vector. `last_truncation` counts the truncated sentences and those
+        of unknown tokens; a `TruncationWarning` and an `UnknownTokensWarning` report the counts.
 
         Args:
             sentences: a list of non-empty strings, or one string.
@@ -505,9 +528,9 @@ class SentenceEncoder(nn.Module):
             sentences = [before + sentence for sentence in sentences]
         self._check_trained()
         distinct = list(dict.fromkeys(sentences))
-        vectors, row_of, cut, beyond = self._encode_distinct(distinct, batch_size, show_progress_bar)
-        cut_rows = sum(text in cut for text in sentences)
-        self._tell(Truncation(cut_rows, len(sentences), self.max_length), beyond, len(distinct))
+        vectors, row_of, cut, unknown, beyond = self._encode_distinct(distinct, batch_size, show_progress_bar)
+        cut_rows, unknown_rows = (sum(text in told for text in sentences) for told in (cut, unknown))
+        self._tell(Truncation(cut_rows, len(sentences), self.max_length, unknown_rows), beyond, len(distinct))
         self._check_finite(vectors)
         if self.normalize or (normalize_embeddings and dimensions is None):
             vectors = F.normalize(vectors, dim=1)
@@ -536,19 +559,20 @@ class SentenceEncoder(nn.Module):
 
     def _encode_distinct(
         self, texts: list[str], batch_size: int, show: bool | None
-    ) -> tuple[Float[Tensor, "n d"], dict[str, int], set[str], int]:
+    ) -> tuple[Float[Tensor, "n d"], dict[str, int], set[str], set[str], int]:
         """Vectors of different texts, and how they are made fast: window by window, each sequence of tokens once, and
         those of like length together.
 
         Returns:
-            The vectors; the row of each text; the texts that were cut; how many reach positions that were not trained.
+            The vectors; the row of each text; the texts that were cut; those of unknown tokens; how many reach
+            positions that were not trained.
         """
         if len(texts) > WINDOW:
             texts = sorted(texts, key=len)
         windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
         passes = sum(math.ceil(len(window) / batch_size) for window in windows)
         vectors = torch.empty(len(texts), self._width, device=self.device)
-        rows_by_tokens, cut, beyond = RowsByTokens(), set[str](), 0
+        rows_by_tokens, cut, unknown, beyond = RowsByTokens(), set[str](), set[str](), 0
         show = passes > 100 if show is None else show
         arithmetic = computing_in(self.precision, self.device)
         with (
@@ -561,6 +585,7 @@ class SentenceEncoder(nn.Module):
             for window in windows:
                 tokens = encodings(self.tokenizer, window, self.max_length)
                 cut |= {text for text, one in zip(window, tokens, strict=True) if self._was_cut(text, one)}
+                unknown |= unread(self.tokenizer, window, tokens)
                 beyond += sum(len(one) > (self.trained_positions or len(one)) for one in tokens)
                 start = len(rows_by_tokens)
                 new = rows_by_tokens.add(window, tokens)
@@ -572,7 +597,7 @@ class SentenceEncoder(nn.Module):
                     places = to_device(torch.tensor(rows) + start, self.device)
                     vectors[places] = self(features).float()
                     progress.update()
-        return vectors[: len(rows_by_tokens)], rows_by_tokens.of, cut, beyond
+        return vectors[: len(rows_by_tokens)], rows_by_tokens.of, cut, unknown, beyond
 
     @staticmethod
     def similarity(a: np.ndarray | Tensor, b: np.ndarray | Tensor) -> Tensor:
@@ -597,10 +622,9 @@ class SentenceEncoder(nn.Module):
         return bool(tokens.overflowing) or len(text) > CHARACTERS * self.max_length
 
     def _tell(self, truncation: Truncation, beyond: int, distinct: int) -> None:
-        """Warn of texts that were cut, and of texts with tokens at positions that were never trained."""
+        """Warn of texts that were cut or cannot be read, and of tokens at positions that were never trained."""
         self.last_truncation = truncation
-        if truncation.cut:
-            warnings.warn(str(truncation), TruncationWarning, stacklevel=4)  # no_grad adds a frame
+        truncation.warn(stacklevel=4)  # no_grad adds a frame
         if beyond:
             warnings.warn(
                 f"{beyond} of {distinct} different sentences are longer than the {self.trained_positions} tokens that "

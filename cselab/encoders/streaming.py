@@ -13,7 +13,7 @@ import numpy as np
 from cselab._util.progress import Progress
 from cselab._util.writing import written_whole
 from cselab.data.rows import check_sentences
-from cselab.encoders.encoder import WINDOW, Truncation, TruncationWarning
+from cselab.encoders.encoder import WINDOW, TextWarning, Truncation
 
 
 def encode_to_file(
@@ -53,14 +53,14 @@ def encode_to_file(
         raise ValueError(f"path must end in .npy, got {path}")
     if isinstance(sentences, str):
         raise TypeError("sentences is one string: give a list, or another iterable, of strings")
-    remaining, rows, cut = iter(sentences), 0, 0
+    remaining, rows, cut, unknown = iter(sentences), 0, 0, 0
     writes = getattr(encoder, "is_main_process", True)
     progress = Progress(None, "encode", show=show_progress_bar and writes)
     with written_whole(path) if writes else nullcontext(os.devnull) as aside, open(aside, "wb") as file, progress:
         _write_header(file, rows, encoder.embedding_dimension)
         while window := list(islice(remaining, WINDOW)):
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TruncationWarning)  # reported once, for all
+                warnings.simplefilter("ignore", TextWarning)  # reported once, for all
                 vectors = encoder.encode(
                     check_sentences(window, first=rows),
                     batch_size,
@@ -71,15 +71,16 @@ def encode_to_file(
             file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
             file.flush()
             rows += len(window)
-            cut += encoder.last_truncation.cut if encoder.last_truncation else 0
+            if encoder.last_truncation:
+                cut, unknown = cut + encoder.last_truncation.cut, unknown + encoder.last_truncation.unknown
             progress.update(len(window))
         if not rows:
             raise ValueError("sentences is empty: there is nothing to encode")
         file.seek(0)  # the number of rows is known now
         _write_header(file, rows, encoder.embedding_dimension)
-    encoder.last_truncation = Truncation(cut, rows, encoder.max_length)
-    if cut and writes:
-        warnings.warn(str(encoder.last_truncation), TruncationWarning, stacklevel=2)
+    encoder.last_truncation = Truncation(cut, rows, encoder.max_length, unknown)
+    if writes:
+        encoder.last_truncation.warn(stacklevel=2)
     if processes := getattr(encoder, "processes", None):
         processes.wait_for_everyone()
     return np.load(path, mmap_mode="r")

@@ -34,6 +34,12 @@ def encodings(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[Enc
     return tokenizer.backend_tokenizer.encode_batch_fast([text[: CHARACTERS * max_length] for text in texts])
 
 
+def unread(tokenizer: Any, texts: Sequence[str], tokens: Sequence[Encoding]) -> set[str]:
+    """The texts with more unknown tokens than others, those that the tokenizer adds not counted."""
+    unknown, added = tokenizer.unk_token_id, tokenizer.num_special_tokens_to_add()
+    return {text for text, own in zip(texts, tokens, strict=True) if 2 * own.ids.count(unknown) > len(own) - added}
+
+
 def padded(tokenizer: Any, batch: Sequence[Encoding]) -> dict[str, Tensor]:
     """The model's inputs for a batch, each [n, t]: padded to the longest row, on the tokenizer's side."""
     fillings = {"ids": tokenizer.pad_token_id, "type_ids": tokenizer.pad_token_type_id, "attention_mask": 0}

@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from cselab._util.arguments import accepts, allowed
 from cselab._util.choices import check_choice, register_class
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
@@ -19,7 +20,7 @@ from cselab.encoders.heads import MLPHead
 from cselab.encoders.speed import to_device
 from cselab.losses import Loss
 from cselab.losses.contrast import Negatives
-from cselab.methods.hyperparameters import accepts, allowed, plain
+from cselab.methods.hyperparameters import plain
 from cselab.methods.recipe import Recipe, family
 
 FAMILIES = {

@@ -10,8 +10,9 @@ from torch import Tensor
 
 from cselab.encoders.adapters import has_adapters
 from cselab.encoders.dropout import dropout_fields
-from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder, Truncation
 from cselab.encoders.encoding import Encode, View
+from cselab.encoders.text import encodings, unread
 from cselab.methods import Method
 
 PROBED = 4  # rows of the batch by which an encoder shows its dropout
@@ -43,6 +44,13 @@ def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequ
             "nothing can be learnt from them. Set a rate (--dropout 0.1 on the command line, encoder.dropout = 0.1 in "
             "Python), or take a method whose views differ otherwise"
         )
+
+
+def warn_of_unknown_tokens(method: Method, encoder: SentenceEncoder, batch: Sequence[Any], max_length: int) -> None:
+    """Warn where most tokens of some texts of a batch are unknown to the encoder (an `UnknownTokensWarning`)."""
+    texts = method.column(batch, method.columns[0])
+    unknown = unread(encoder.tokenizer, texts, encodings(encoder.tokenizer, texts, max_length))
+    Truncation(0, len(texts), max_length, len(unknown)).warn(stacklevel=4)
 
 
 def refuse_frozen_adapters(method: Method, encoder: SentenceEncoder) -> None:

@@ -16,7 +16,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.speed import chosen_precision, is_asynchronous
 from cselab.training.deferred_metrics import DeferredMetrics
-from cselab.training.guard import refuse_frozen_adapters, refuse_identical_views
+from cselab.training.guard import refuse_frozen_adapters, refuse_identical_views, warn_of_unknown_tokens
 from cselab.training.history import History
 from cselab.training.processes import from_main
 from cselab.training.resumable import ResumableSteps, state_dict_errors
@@ -104,6 +104,7 @@ class Training:
         if self.written is not None:
             self.written.rewrite_history(run.history)
         if self.steps.done == 0:
+            warn_of_unknown_tokens(run.method, run.encoder, batch, run.config.max_length)
             refuse_frozen_adapters(run.method, run.encoder)
             refuse_identical_views(run.method, run.encoder, batch, run.config.max_length)
             if run.encoder.representation == "backbone":

@@ -20,6 +20,7 @@ from cselab.encoders.encoder import (
     SentenceEncoder,
     Truncation,
     TruncationWarning,
+    UnknownTokensWarning,
     UntrainedPositionsWarning,
     UntrainedWeightsError,
     check_sentences,
@@ -170,6 +171,31 @@ def test_a_sentence_longer_than_the_pretraining_rows_warns_and_says_what_to_do(t
     again.encode(["the cat", "the dog"])
     with pytest.warns(TruncationWarning):
         SentenceEncoder.from_pretrained(tmp_path, max_length=5).encode(sentences)
+
+
+UNREADABLE = ["何か", "😊😊", "猫 the 猫", "the 猫 猫 猫"]  # by a tokenizer of English
+READABLE = ["the cat", "the cat sees a 猫"]
+
+
+def test_sentences_of_mostly_unknown_tokens_are_counted_with_their_repeats_and_said_once():
+    encoder = make_encoder()
+    encoder.encode(READABLE)
+    assert encoder.last_truncation.unknown == 0
+    with pytest.warns(UnknownTokensWarning, match="cannot read 5 of 7 sentences") as caught:
+        encoder.encode([*UNREADABLE, *READABLE, UNREADABLE[0]])
+    assert [one.filename for one in caught] == [__file__]
+    assert encoder.last_truncation == Truncation(cut=0, of=7, max_length=48, unknown=5)
+
+
+@pytest.mark.parametrize("text", UNREADABLE)
+def test_the_tokens_of_a_template_do_not_make_a_text_readable(text):
+    encoder = SentenceEncoder(make_backbone(), make_tokenizer(), "mask", template=PROMPTS["bert"])
+    with pytest.warns(UnknownTokensWarning, match="1 of 1 sentences"):
+        encoder.encode([text])
+
+
+def test_a_tokenizer_of_bytes_reads_every_text():
+    make_encoder("roberta").encode(["the cat 何か"])
 
 
 def test_the_longest_input_must_fit_the_model_and_leave_room_for_the_sentence():

@@ -204,6 +204,7 @@ def change(file, **settings):
 
 @pytest.mark.parametrize("name", ["sentence_bert_config.json", "sentence_roberta_config.json"])
 @pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.filterwarnings("ignore::cselab.encoders.encoder.UnknownTokensWarning")  # upper case
 def test_case_is_lowered_where_sentence_transformers_lowers_it(tmp_path, lower, name):
     folder = theirs(tmp_path, do_lower_case=lower, max_seq_length=20)
     change(folder / "tokenizer_config.json", model_max_length=12)

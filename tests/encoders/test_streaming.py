@@ -10,7 +10,7 @@ from tiny import make_encoder, make_sentences
 import cselab.encoders.encoder
 from cselab import encode_to_file
 from cselab.encoders import streaming
-from cselab.encoders.encoder import TruncationWarning
+from cselab.encoders.encoder import TruncationWarning, UnknownTokensWarning
 from cselab.encoders.text import encodings
 
 SENTENCES = make_sentences(40) + make_sentences(10)  # ten of them twice
@@ -69,6 +69,13 @@ def test_lengths_and_cut_sentences_are_told_once_for_all_windows(encoder, tmp_pa
         )
     assert len(told) == 1 and encoder.last_truncation.of == 70
     assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
+
+
+def test_sentences_that_cannot_be_read_are_told_once_for_all_windows(encoder, tmp_path):
+    strange = [f"何か {'猫' * number}" for number in range(20)]
+    with pytest.warns(UnknownTokensWarning, match="cannot read 20 of 70 sentences") as told:
+        encode_to_file(encoder, SENTENCES + strange, tmp_path / "v.npy", show_progress_bar=False)
+    assert len(told) == 1
 
 
 def test_the_sentences_done_are_counted_though_nobody_knows_how_many_there_are(encoder, tmp_path, monkeypatch, capsys):

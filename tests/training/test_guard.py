@@ -5,7 +5,7 @@ import pytest
 import torch
 from tiny import make_encoder, make_rows
 
-from cselab.encoders.encoder import SentenceEncoder
+from cselab.encoders.encoder import SentenceEncoder, UnknownTokensWarning
 from cselab.methods import METHODS, create_method
 from cselab.training import TrainConfig, train
 from cselab.training.guard import refuse_identical_views
@@ -28,6 +28,7 @@ def silent(family):
     return SentenceEncoder(backbone, tokenizer, "mean", name=family)
 
 
+@pytest.mark.filterwarnings("ignore::cselab.encoders.encoder.UnknownTokensWarning")  # a tokenizer of few words
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("family", ["modernbert", "qwen3"])
 def test_who_counts_on_dropout_is_stopped_where_there_is_none_and_nobody_else(family, name):
@@ -83,3 +84,11 @@ def test_it_changes_no_number_of_a_run(monkeypatch, name, dropout):
     guarded = history()
     monkeypatch.setattr("cselab.training.state.refuse_identical_views", lambda *_: None)
     assert guarded == history()
+
+
+def test_a_corpus_that_the_encoder_cannot_read_is_trained_on_with_a_warning():
+    rows = [f"何か {'猫' * number}" for number in range(8)] + make_rows(("sentence",), 8)
+    config = TrainConfig(steps=2, batch_size=16, precision="fp32")
+    with pytest.warns(UnknownTokensWarning, match="cannot read 8 of 16 sentences") as told:
+        train(make_encoder(layers=1), "simcse", rows, config, show_progress_bar=False)
+    assert [one.filename for one in told] == [__file__]

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from jaxtyping import Float
 
 from cselab.encoders.any_encoder import KnownVectors, as_encoder, encode
-from cselab.encoders.encoder import TruncationWarning, UntrainedPositionsWarning
+from cselab.encoders.encoder import TextWarning, UntrainedPositionsWarning
 
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
@@ -111,7 +111,7 @@ class PairData:
 
         def compute() -> np.ndarray:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TruncationWarning)  # the panel says so itself, see `remark`
+                warnings.simplefilter("ignore", TextWarning)  # the panel says so itself, see `remark`
                 warnings.simplefilter("ignore", UntrainedPositionsWarning)
                 return encode(self.encoders[encoder], [sentence])[0].astype(np.float32)
 
