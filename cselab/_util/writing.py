@@ -10,6 +10,7 @@ from pathlib import Path
 from safetensors import SafetensorError
 
 PART = ".part"  # the ending of unfinished files
+SAVING = f"saving{PART}"  # a folder of such files
 
 
 @contextmanager
@@ -77,7 +78,7 @@ def folder_written_whole(path: Path, last: str) -> Iterator[Path]:
     Raises:
         OSError: see `cannot_write`.
     """
-    aside = path / f"saving{PART}"
+    aside = path / SAVING
     try:
         with cannot_write(path):
             path.mkdir(parents=True, exist_ok=True)

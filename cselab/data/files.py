@@ -6,51 +6,13 @@ import gzip
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-BLOCK = 1 << 20
 
 SAVE_AS = "save text (UTF-16, Latin-1 ...) as UTF-8, and a workbook or document (.xlsx, .docx, .pdf) as .csv or .txt"
 
 
-@contextmanager
-def _open_zstd(path: Path, mode: str) -> Iterator[Iterator[bytes]]:
-    """The lines of a .zst file: with Python's own module (3.14 and later), else with zstandard."""
-    try:
-        from compression.zstd import ZstdDecompressor as decompressor  # Python 3.14
-    except ImportError:
-        try:
-            from zstandard import ZstdDecompressor
-        except ImportError:
-            raise DataError(
-                f"{path}: .zst is unpacked with zstandard: pip install zstandard, or unpack it first (zstd -d {path})"
-            ) from None
-        decompressor = lambda: ZstdDecompressor().decompressobj()  # noqa: E731
-    with open(path, mode) as file:
-        yield _zstd_lines(file, decompressor)
-
-
-def _zstd_lines(file: Any, decompressor: Callable[[], Any]) -> Iterator[bytes]:
-    """Frame by frame: pzstd and `cat` put several into a file. One that is cut short would end without a word."""
-    frame, rest = decompressor(), b""
-    while packed := file.read(BLOCK):
-        while packed:
-            frame = decompressor() if frame.eof else frame
-            try:
-                *lines, rest = (rest + frame.decompress(packed)).split(b"\n")
-            except Exception as error:  # the class is that of the module
-                raise EOFError(str(error)) from None
-            yield from (line + b"\n" for line in lines)
-            packed = frame.unused_data
-    if not frame.eof:
-        raise EOFError("the last frame has no end")
-    if rest:
-        yield rest
-
-
-OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open, ".zst": _open_zstd}
+OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def ending(path: str | Path) -> str:
@@ -82,8 +44,13 @@ def check_file(path: str | Path) -> Path:
         raise MissingFile(f"{path} is a folder; a text file was expected")
     if not path.is_file():
         raise MissingFile(f"{path}: no such file")
-    with open(path, "rb") as file:
-        start = file.read(64)
+    if path.suffix == ".zst":
+        raise DataError(f"{path}: .zst is not unpacked here: run zstd -d {path}, and name the unpacked file")
+    try:
+        with open(path, "rb") as file:
+            start = file.read(64)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): choose another file") from None
     if start.startswith(b"version https://git-lfs") or b"/annex/objects/" in start:
         raise MissingFile(f"{path} points to a file that is not here: fetch it with `git lfs pull` or `git annex get`")
     return path
@@ -103,7 +70,7 @@ def check_characters(text: str, place: str) -> None:
 
 
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
-    """The lines of a text file, one at a time, without line ends; .gz, .xz and .zst are unpacked on the way.
+    """The lines of a text file, one at a time, without line ends; .gz and .xz are unpacked on the way.
 
     Lines end at "\\n", "\\r\\n" or "\\r" and nowhere else: `str.splitlines` would also break at U+2028 and its
     kin, which occur inside sentences. A byte order mark is dropped.

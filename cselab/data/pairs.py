@@ -165,7 +165,7 @@ def has_pairs(table: Any) -> bool:
 
 
 def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
-    """Pairs from a file or the folder of a data set; also .gz, .xz and .zst.
+    """Pairs from a file or the folder of a data set; also .gz and .xz.
 
     `path` may be any table that `cselab.data.tables` reads. The names of the columns decide (`COLUMNS`, or a spelling
     of `SIDES` and `SCORES`). A file of separated values needs no names: then a line has sentence1, sentence2 and score

@@ -15,7 +15,7 @@ from cselab.data.tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_ta
 def read_sentences(path: str | Path, column: str | None = None, every_row: bool = False) -> Iterator[str]:
     """The sentences of a corpus, streamed: plain UTF-8 text, one a line, or a column of a table.
 
-    The file's ending decides: .csv, .tsv, .jsonl, .json and .parquet are tables, all else is text; .gz, .xz and .zst
+    The file's ending decides: .csv, .tsv, .jsonl, .json and .parquet are tables, all else is text; .gz and .xz
     are unpacked. A folder that `datasets.Dataset.save_to_disk` wrote is a table, too (of several splits "train").
     Surrounding white space is dropped. The file is never held in memory as a whole (.json is), so a corpus of any
     length may be read.
@@ -111,7 +111,7 @@ def read_rows(
     .jsonl or .parquet, whose first line names them. They may be in any order, and further columns are ignored.
 
     Args:
-        path: the file, also .gz, .xz, .zst; or the folder of a data set.
+        path: the file, also .gz, .xz; or the folder of a data set.
         columns: the columns of a row, `Method.columns`.
         column: of a table, where a row holds one text; see `read_sentences`.
 

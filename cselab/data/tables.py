@@ -14,7 +14,7 @@ from typing import Any
 from cselab.data.files import DataError, MissingFile, check_characters, check_file, ending, read_lines
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
-"""The endings of tables; all but .parquet may be packed (.gz, .xz, .zst). Any other file is plain text."""
+"""The endings of tables; all but .parquet may be packed (.gz, .xz). Any other file is plain text."""
 
 DATASET = "dataset_info.json", "dataset_dict.json"
 """The file that is in the folder of a data set, or of a dictionary of them, one a split."""

@@ -414,7 +414,7 @@ def load_backbone(folder: Path) -> Any:
     try:
         with quiet_transformers():
             config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
-            _check_depth(folder, config)
+            _check_config(folder, config)
             alone = MODEL_FOR_TEXT_ENCODING_MAPPING_NAMES.get(config.model_type, "").endswith("EncoderModel")
             kind = AutoModelForTextEncoding if alone else AutoModel  # of T5 the encoder, without the decoder
             model, info = kind.from_pretrained(
@@ -459,8 +459,11 @@ def load_backbone(folder: Path) -> Any:
     return model
 
 
-def _check_depth(folder: Path, config: Any) -> None:
-    """Refuse a config of more layers than there are stored tensors: creating a thousand empty layers needs minutes."""
+def _check_config(folder: Path, config: Any) -> None:
+    """Refuse NaN, and more layers than there are stored tensors: a thousand empty layers take minutes to make."""
+    for name, value in vars(config).items():
+        if isinstance(value, float) and value != value:
+            raise CheckpointError(f"{folder / 'config.json'} is damaged: {name!r} is NaN; restore the file")
     layers, stored = getattr(config, "num_hidden_layers", 0), 0
     for file in folder.glob("model*.safetensors"):
         with safe_open(file, framework="pt") as weights:
@@ -534,6 +537,11 @@ def load_tokenizer(folder: Path) -> Any:
     except Exception as error:  # the tokenizers library raises nothing more particular
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
+    if not tokenizer.is_fast:
+        raise CheckpointError(
+            f"{folder} has a tokenizer written in Python ({type(tokenizer).__name__}), and cselab needs a fast one "
+            f"(tokenizer.json): evaluate(SentenceTransformer({str(folder)!r}), ...) scores it"
+        )
     if tokenizer.pad_token is None:  # of many decoders: masked positions have no influence
         tokenizer.pad_token = tokenizer.eos_token
     if tokenizer.pad_token is None:

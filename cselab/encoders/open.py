@@ -1,6 +1,7 @@
 """Where an encoder is found: bundled with the package, in a folder, or on the hub. Known without torch."""
 
 import json
+import os
 from functools import cache
 from pathlib import Path
 
@@ -57,11 +58,16 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
     name = str(name_or_path)
     if name in BUNDLED:
         return bundled_folder(name), name
-    path = Path(name_or_path).expanduser()
+    path = Path(os.path.expanduser(name_or_path))
     if path.is_dir():
         if not (path / "config.json").exists():
-            unfinished = ": it is a run that is not finished" if (path / "run.json").exists() else ""
-            raise CheckpointError(f"{path} is not an encoder: it has no config.json{unfinished}")
+            why = ": it is a run that is not finished" if (path / "run.json").exists() else ""
+            if (path / "modules.json").exists():
+                why = (
+                    ", as static models and others without a transformer: sentence-transformers opens it, and "
+                    f"evaluate(SentenceTransformer({str(path)!r}), ...) scores it"
+                )
+            raise CheckpointError(f"{path} is not an encoder: it has no config.json{why}")
         return path, path.resolve().name
     if path.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise CheckpointError(f"there is no encoder folder {path}")

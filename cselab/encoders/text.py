@@ -31,7 +31,10 @@ def encodings(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[Enc
         PaddingStrategy.DO_NOT_PAD, TruncationStrategy.LONGEST_FIRST, max_length, 0, None, None
     )
     tokenizer.backend_tokenizer.encode_special_tokens = tokenizer.split_special_tokens
-    return tokenizer.backend_tokenizer.encode_batch_fast([text[: CHARACTERS * max_length] for text in texts])
+    try:
+        return tokenizer.backend_tokenizer.encode_batch_fast([text[: CHARACTERS * max_length] for text in texts])
+    except Exception as error:  # the tokenizers library raises nothing more particular
+        raise ValueError(f"the tokenizer cannot read these texts ({error}): restore its tokenizer.json") from None
 
 
 def unread(tokenizer: Any, texts: Sequence[str], tokens: Sequence[Encoding]) -> set[str]:

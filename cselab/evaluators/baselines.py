@@ -3,6 +3,7 @@ own vectors whitened or made normal afterwards. `with_baselines` has them all.
 """
 
 import hashlib
+import warnings
 from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
@@ -21,7 +22,7 @@ from cselab.evaluators.records import Scores
 from cselab.evaluators.task import Source, Suite
 from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer, name_of
 from cselab.evaluators.world import the_world
-from cselab.metrics.degenerate import require_sound
+from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
 from cselab.transforms import BertWhitening, ComponentsRemoved, fit
 
 
@@ -213,12 +214,13 @@ def named_encoder(
     """
     from cselab.encoders.encoder import SentenceEncoder
 
-    kind, _, source = name.partition(":")
-    if precision != "fp32" and (kind == "static" or name in ("word-overlap", "random")):
+    source = name.removeprefix("static:")
+    static = source != name
+    if precision != "fp32" and (static or name in ("word-overlap", "random")):
         raise ValueError(f"precision {precision!r} was asked of {name}, which computes no network: leave it out")
-    if kind == "static" and Path(source).is_file():
+    if static and Path(source).is_file():
         return StaticEmbeddings.from_glove(source)
-    if kind == "static":
+    if static:
         return StaticEmbeddings.from_encoder(SentenceEncoder.from_pretrained(source))
     if name == "word-overlap":
         return word_overlap
@@ -258,8 +260,14 @@ def with_baselines(
         beside[own.name] = own
     beside[name_of(encoder)] = once
     for transform in transforms:
-        transformed = fitted(once, transform, text, limit, **options)
-        beside[transformed.name] = transformed
+        try:
+            transformed = fitted(once, transform, text, limit, **options)
+        except DegenerateEmbeddings as reason:
+            warnings.warn(
+                f"{transform} is left out: it cannot be fitted on {name_of(encoder)} ({reason})", stacklevel=2
+            )
+        else:
+            beside[transformed.name] = transformed
     return beside
 
 

@@ -17,7 +17,7 @@ from types import NoneType
 from typing import Any
 
 from cselab._util.checksums import add_checksums, verify_checksums
-from cselab._util.writing import PART, cannot_write, write_text
+from cselab._util.writing import PART, SAVING, cannot_write, write_text
 from cselab.encoders.adapters import FOLDER as ADAPTERS
 from cselab.encoders.checkpoint import CheckpointError
 
@@ -70,6 +70,8 @@ class RunFolder:
     def _check_content(self) -> None:
         names = sorted(file.name for file in self.path.iterdir())
         others = [name for name in names if name != ".lock" and not name.endswith(PART)]
+        if blocked := [file for file in self.path.glob(f"*{PART}") if file.is_dir() != (file.name == SAVING)]:
+            raise RunFolderError(f"{blocked[0]} stands where the run writes its files: remove it")
         if others and "run.json" not in others:
             raise RunFolderError(
                 f"{self.path} holds something that is not a run ({', '.join(others[:3])}): choose an empty output"

@@ -18,6 +18,7 @@ from cselab.world.lexicon import Lexicon
 from cselab.world.meaning import SPLITS, Meaning, Sentence, Thing
 
 LENGTH = 5  # sentences of a document
+MOST = 10**7  # that may be asked for at once: minutes, and gigabytes of memory
 
 
 class Speaker:
@@ -114,8 +115,8 @@ class Speaker:
 
     def _random(self, purpose: str, n: int, split: str) -> random.Random:
         check_choice("split", split, SPLITS)
-        if n < 1:
-            raise ValueError(f"n is {n}; ask for at least 1")
+        if not 1 <= n <= MOST:
+            raise ValueError(f"n is {n}; ask for at least 1, at most {MOST:,}")
         return random.Random(f"{self.seed}/{purpose}/{split}")
 
 

@@ -79,7 +79,7 @@ class World(Speaker):
         """`n` sentences, all different.
 
         Raises:
-            ValueError: an unknown split, or `n` below 1; so too for all that follows.
+            ValueError: an unknown split, or `n` below 1 or above `MOST`; so too for all that follows.
         """
         rng = self._random("sentences", n, split)
         drawn: dict[str, Sentence] = {}

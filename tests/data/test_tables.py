@@ -64,7 +64,6 @@ def test_the_folder_of_a_data_set_is_a_table_and_of_several_splits_train(tmp_pat
     [
         ("t.parquet", "pyarrow", r"t\.parquet: Parquet is read with pyarrow: pip install pyarrow, or save a \.csv"),
         ("t", "datasets", "t: a data set is read with datasets: pip install datasets"),
-        ("t.txt.zst", "zstandard", r"pip install zstandard, or unpack it first \(zstd -d "),
     ],
 )
 def test_what_needs_a_library_that_is_not_installed_names_it(name, module, said, tmp_path, monkeypatch):

@@ -23,7 +23,10 @@ def main() -> None:
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", "10000")
     if sys.argv[1:] in (["-h"], ["--help"]):
-        print(help_text())
+        try:
+            print(help_text(), flush=True)
+        except OSError as error:
+            sys.exit(f"Error: {error}")
         return
     warnings.formatwarning = lambda message, *_, **__: f"Warning: {' '.join(str(message).split())}\n"
     __getattr__("app")(prog_name="cselab")

@@ -61,6 +61,9 @@ class _Ending(click.Command):
         except click.Abort:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
+        except OSError as error:  # what is printed before a command runs, to a full disk
+            _show(click.ClickException(str(error)))
+            sys.exit(1)
 
 
 class Command(_Ending):
@@ -188,7 +191,9 @@ def _run_file(context: click.Context, option: click.Parameter, file: Path | None
     module = sys.modules[spec.name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
         raise click.BadParameter(blame(file, error)) from error
     return file
 

@@ -5,6 +5,7 @@ The names in a registry are read from its source, because importing a registry i
 
 import ast
 import inspect
+import os
 import re
 import sys
 from collections.abc import Iterable
@@ -129,7 +130,7 @@ def check_encoder(name: str, *baselines: str) -> str:
     Raises:
         ValueError: a misspelled name or a missing folder.
     """
-    known, path = (*BUNDLED, *baselines), Path(name).expanduser()
+    known, path = (*BUNDLED, *baselines), Path(os.path.expanduser(name))
     if name in known or path.exists():
         return name
     if "/" not in name and (hint := did_you_mean(name, known, likeness=0.75)):

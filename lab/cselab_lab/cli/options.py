@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 INSTALL = "pip install '.[notebooks]'"
 ENCODERS = "bundled name (micro, mini), folder, or hub name"
 CORPUS = (
-    "text with one sentence per line, or a table (.csv, .tsv, .jsonl, .json, .parquet), also compressed (.gz, .xz, "
-    ".zst); a data set folder; or - for standard input"
+    "text with one sentence per line, or a table (.csv, .tsv, .jsonl, .json, .parquet), also compressed (.gz, "
+    ".xz); a data set folder; or - for standard input"
 )
 
 
@@ -44,6 +44,8 @@ class Checked(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
+            if value == "":
+                raise ValueError("the name is empty")
             return self.check(value)
         except (ValueError, OSError) as error:
             self.fail(str(error), param, ctx)
@@ -89,7 +91,8 @@ def _check_device(name: str) -> str:
 def writable(file: str | Path) -> Path:
     """The path of a file that can be written; checked before the work starts."""
     file = Path(file)
-    if file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
+    waits = file.is_fifo() and file.parts[:2] != ("/", "dev")  # but /dev/stdout
+    if waits or file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK):
         raise ValueError(f"cannot write {file}: name a file in an existing, writable folder")
     return file
 
@@ -116,6 +119,8 @@ def _corpus(name: str) -> Path:
     if name != "-":
         return check_corpus(name)
     folder = Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="cselab-")))
+    if sys.stdin is None:
+        raise ValueError("- means standard input, which is closed: name a file, or send text with a pipe")
     lines = sys.stdin.buffer
     first = lines.readline()
     form = "jsonl" if first.startswith(b'{"') else "json" if re.match(rb'\[\s*([{"]|$)', first) else "txt"
@@ -128,7 +133,7 @@ def _corpus(name: str) -> Path:
 
 OR_PAIRS = ", or a file of pairs"
 COUNT: dict[str, Any] = {"type": click.IntRange(1), "metavar": "N"}
-PATH = click.Path(path_type=Path)
+PATH = Checked("PATH", lambda name: Path(os.path.expanduser(name)))
 TEXT_FILE = Checked("FILE", check_file)  # checked before torch is imported
 OUTPUT_FILE = Checked("FILE", writable)
 CORPUS_FILE = Checked("FILE", _corpus)

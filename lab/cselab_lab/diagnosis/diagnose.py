@@ -114,13 +114,21 @@ def _opened(subject: Any, pooling: str | None) -> Any:
 
 
 def _read_vectors(file: Path) -> np.ndarray:
-    if file.suffix == ".safetensors":
-        from safetensors.numpy import load_file
+    from safetensors.numpy import load_file
 
-        return next(iter(load_file(file).values()))
-    if file.suffix == ".npy":
-        return np.load(file, allow_pickle=False)
-    raise ValueError(f"{file}: vectors must be in {' or '.join(VECTORS)}; write them with `cselab encode`")
+    if file.suffix not in VECTORS:
+        raise ValueError(f"{file}: vectors must be in {' or '.join(VECTORS)}; write them with `cselab encode`")
+    try:
+        held = load_file(file) if file.suffix == ".safetensors" else {"": np.load(file, allow_pickle=False)}
+    except Exception as error:  # a damaged file raises whatever its reader meets first
+        reason = type(error).__name__ if "pickle" in str(error) else error
+        raise ValueError(
+            f"{file} is no whole {file.suffix} file ({reason}): write it again with `cselab encode`"
+        ) from None
+    if len(held) != 1:
+        names = ", ".join(held) or "none"
+        raise ValueError(f"{file} holds {len(held)} tensors ({names:.200}), one is expected: save that one by itself")
+    return next(iter(held.values()))
 
 
 def _seeds(folder: Path) -> list[Path]:

@@ -132,7 +132,11 @@ class ScoreExplainer:
         try:
             number = float(expected)
         except ValueError:
-            raise ValueError(f"expected must be a number such as 60.73, got {expected!r}") from None
+            raise ValueError(
+                f"expected must be a number of points such as 60.73, with a point and no %; got {expected!r}"
+            ) from None
+        if isinstance(expected, str) and abs(number) < 1 and len(expected.partition(".")[2]) > 2:
+            raise ValueError(f"expected {expected} is a fraction, and scores are in points: give {100 * number:g}")
         if tolerance is None:
             tolerance = 0.5 * 10.0 ** -len(str(expected).partition(".")[2]) + OTHER_ARITHMETIC
         tried: list[Trial] = []
@@ -145,6 +149,8 @@ class ScoreExplainer:
                 break
         nearest = sorted(tried, key=lambda one: abs(one.score - number))[:SHOWN]
         base = Trial(self.base, self.score(self.base))
+        if not tried:
+            raise ValueError(f"{self.task} gives no score: all its grades, or all similarities, are the same")
         return Explanation(self.task, number, tolerance, base, explained, nearest, len(tried))
 
     def _axes(self) -> dict[str, list[Any]]:
