@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab._util.arguments import accepts, allowed
+from cselab._util.arguments import check_argument
 from cselab._util.choices import check_choice, register_class
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
@@ -164,9 +164,7 @@ class Method(nn.Module):
             check_choice(f"hyper-parameter of {own}", name, ("variant", *known))
         self.variant = variant
         for name, value in {**known, **self.variants.get(variant, {}), **hyperparameters}.items():
-            note = self._annotation(name)
-            if not accepts(note, value):
-                raise ValueError(f"{name} of {own} is {value!r}; it must be {allowed(note)}")
+            check_argument(f"{name} of {own}", value, self._annotation(name))
             setattr(self, name, value)
         self.generator = torch.Generator().manual_seed(0)
 

@@ -2,7 +2,7 @@
 
 from cselab.metrics.agreement import matched_accuracy, normalized_mutual_information, v_measure
 from cselab.metrics.contributions import token_contributions
-from cselab.metrics.cosine_gradients import batch_with_cosines, cosine_gradients
+from cselab.metrics.cosine_gradients import cosine_gradients
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.metrics.geometry import (
     alignment,
@@ -32,7 +32,6 @@ __all__ = [
     "Ranking",
     "alignment",
     "barlow_twins_floor",
-    "batch_with_cosines",
     "bootstrap_interval",
     "correlation",
     "cosine_gradients",

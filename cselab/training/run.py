@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from operator import ge, gt, le, lt
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
+from cselab._util.arguments import check_argument
 from cselab._util.choices import check_choice
 from cselab.encoders.encoder import Representation, SentenceEncoder
 from cselab.encoders.speed import Precision
@@ -78,11 +79,13 @@ class TrainConfig:
     mini_batch_size: int | None = field(default=None, metadata={"least": 1})
 
     def __post_init__(self) -> None:
+        annotations = get_type_hints(type(self))
         for setting in fields(self):
             value, allowed = getattr(self, setting.name), setting.metadata
             if value is None and setting.default is None:
                 continue
             check_choice(setting.name, value, allowed.get("choices", (value,)))
+            check_argument(setting.name, value, annotations[setting.name])
             for name, (words, holds) in BOUNDS.items():
                 if name in allowed and not holds(value, allowed[name]):
                     why = allowed.get("too_many" if name in ("most", "below") else "too_few")

@@ -118,9 +118,9 @@ def _corpus(name: str) -> Path:
     """A file, a data set folder, or a temporary copy of standard input."""
     if name != "-":
         return check_corpus(name)
-    folder = Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="cselab-")))
     if sys.stdin is None:
         raise ValueError("- means standard input, which is closed: name a file, or send text with a pipe")
+    folder = Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="cselab-")))
     lines = sys.stdin.buffer
     first = lines.readline()
     form = "jsonl" if first.startswith(b'{"') else "json" if re.match(rb'\[\s*([{"]|$)', first) else "txt"

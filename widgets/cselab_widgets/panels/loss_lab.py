@@ -15,10 +15,11 @@ from torch.func import grad_and_value, vmap
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import arc_con, decoupled_info_nce, focal_info_nce, info_nce, multi_positive_info_nce
 from cselab.methods import SimCSE
-from cselab.metrics import batch_with_cosines, cosine_gradients
+from cselab.metrics import cosine_gradients
 from cselab.training import Run, TrainConfig, train
 from cselab.world import World
 
+from ..kit.cosine_batch import batch_with_cosines
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, named_at_ends, side_by_side
