@@ -462,7 +462,7 @@ def load_backbone(folder: Path) -> Any:
 def _check_config(folder: Path, config: Any) -> None:
     """Refuse NaN, and more layers than there are stored tensors: a thousand empty layers take minutes to make."""
     for name, value in vars(config).items():
-        if isinstance(value, float) and value != value:
+        if value != value:
             raise CheckpointError(f"{folder / 'config.json'} is damaged: {name!r} is NaN; restore the file")
     layers, stored = getattr(config, "num_hidden_layers", 0), 0
     for file in folder.glob("model*.safetensors"):

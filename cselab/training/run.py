@@ -79,7 +79,7 @@ class TrainConfig:
     mini_batch_size: int | None = field(default=None, metadata={"least": 1})
 
     def __post_init__(self) -> None:
-        annotations = get_type_hints(type(self))
+        annotations = get_type_hints(TrainConfig)
         for setting in fields(self):
             value, allowed = getattr(self, setting.name), setting.metadata
             if value is None and setting.default is None:

@@ -530,7 +530,7 @@ def test_groups_that_do_not_fit_are_refused(tmp_path):
         ({"batch_size": 1}, "batch_size must be at least 2, got 1: a sentence alone has no negatives"),
         ({"epochs": 0}, "epochs must be above 0, got 0"),
         ({"lr": -1e-5}, "lr must be at least 0, got -1e-05"),
-        ({"lr": math.nan}, "lr must be at least 0, got nan"),
+        ({"lr": math.nan}, "lr is nan; it must be a number"),
         ({"weight_decay": -1}, "weight_decay must be at least 0"),
         ({"clip": 0}, "clip must be above 0, got 0"),
         ({"eval_every": 0}, "eval_every must be at least 1"),

@@ -1,5 +1,6 @@
 """Settings that leave no trace in a score: clipping, weights that are not finite, threads beside a training."""
 
+from dataclasses import fields
 from threading import Thread
 
 import numpy as np
@@ -42,10 +43,19 @@ def test_an_encoder_with_weights_that_are_not_finite_is_not_saved(tmp_path, valu
     assert not (tmp_path / "run" / "model.safetensors").exists()
 
 
-@pytest.mark.parametrize("lr", [float("inf"), float("nan"), 1e30, -1.0])
-def test_a_learning_rate_is_a_finite_number(lr):
+@pytest.mark.parametrize("lr", [1e30, -1.0])
+def test_a_learning_rate_has_bounds(lr):
     with pytest.raises(ValueError, match=r"lr must be at (most|least)"):
         TrainConfig(lr=lr)
+
+
+@pytest.mark.parametrize("value", ["3", 2.5, True, [], {}, b"3", float("nan"), float("inf"), len, object()])
+@pytest.mark.parametrize("setting", [field.name for field in fields(TrainConfig)])
+def test_a_setting_of_another_type_is_refused_by_name(setting, value):
+    if value == 2.5 and TrainConfig.__annotations__[setting] is float:
+        value = "2.5"
+    with pytest.raises((TypeError, ValueError), match=rf"^(unknown )?{setting} "):
+        TrainConfig(**{setting: value})
 
 
 @pytest.mark.slow
