@@ -19,7 +19,9 @@ class ArgumentError(TypeError, ValueError):
     """An argument of a type or value that its function does not accept; the message names function and argument."""
 
 
-PLAIN: dict[Any, str] = {float: "a number", int: "a whole number", bool: "True or False", str: "text"}
+PLAIN: dict[Any, str] = {
+    float: "a number", int: "a whole number", bool: "True or False", str: "text", NoneType: "None"
+}  # fmt: skip
 """The types that `accepts` tells apart, in words."""
 
 
@@ -35,7 +37,7 @@ def allowed(annotation: Any) -> str:
     if origin is Literal:
         return f"one of {', '.join(map(repr, parts))}"
     if origin in (Union, UnionType):
-        return ", or ".join("None" if part is NoneType else allowed(part) for part in parts)
+        return ", or ".join(map(allowed, parts))
     return PLAIN.get(annotation, str(annotation))
 
 
@@ -55,7 +57,7 @@ def accepts(annotation: Any, value: Any) -> bool:
     if annotation in (int, float):
         kinds = int if annotation is int else float | int
         return isinstance(value, kinds) and not isinstance(value, bool) and abs(value) < inf
-    return isinstance(value, annotation) if annotation in PLAIN or annotation is NoneType else True
+    return isinstance(value, annotation) if annotation in PLAIN else True
 
 
 def check_argument(name: str, value: Any, annotation: Any) -> None:

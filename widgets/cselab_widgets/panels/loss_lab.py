@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 import torch
+from cselab_lab.lessons.cosine_batch import batch_with_cosines
 from torch import Tensor
 from torch.func import grad_and_value, vmap
 
@@ -19,7 +20,6 @@ from cselab.metrics import cosine_gradients
 from cselab.training import Run, TrainConfig, train
 from cselab.world import World
 
-from ..kit.cosine_batch import batch_with_cosines
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, named_at_ends, side_by_side

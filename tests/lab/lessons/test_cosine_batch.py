@@ -1,6 +1,6 @@
 import pytest
 import torch
-from cselab_widgets.kit.cosine_batch import batch_with_cosines
+from cselab_lab.lessons.cosine_batch import batch_with_cosines
 from torch.testing import assert_close
 
 
