@@ -28,6 +28,7 @@ def quietly(encoder, method="simcse", rows=CORPUS, config=CONFIG, **options):
     return train(encoder, method, rows, config, show_progress_bar=False, **options)
 
 
+@pytest.mark.filterwarnings("ignore::cselab.encoders.encoder.UnknownTokensWarning")  # a tokenizer of few words
 @pytest.mark.parametrize("name", METHODS)
 def test_with_every_method_the_adapters_learn_and_the_transformer_stays(name):
     encoder = adapted(family="roberta" if name in CASED else "bert")

@@ -197,6 +197,7 @@ class NoiseLab(Panel):
     >>> clean = generator.normal(size=(4, 8))
     >>> lab = NoiseLab(vectors=clean + generator.normal(size=(40, 4, 8)), clean=clean)
     >>> print(str(lab).splitlines()[-1])
+      off-dropout  positives 1.000  negatives -0.052 ± 0.284
     """
 
     holds = NoiseLabState
