@@ -109,7 +109,7 @@ def operations(kind: type[Method]) -> float:
 
 def commands() -> str:
     """docs/commands.md: the help of each command."""
-    context = click.Context(app, info_name="cselab")
+    context = click.Context(app, info_name="cselab", **app.context_settings)
     return "\n".join([COMMANDS_PAGE, *described(app, context)])
 
 
