@@ -365,8 +365,8 @@ const cselabFigure = (() => {
       cell.remove();
     };
     const make = () => {
-      const [cell, title, el, note] = ["div", "p", "div", "p"].map((tag) => document.createElement(tag));
-      for (const [part, name] of [[cell, "plane"], [title, "title"], [note, "note"]]) part.className = `cselab-${name}`;
+      const made = (tag, name) => Object.assign(document.createElement(tag), { className: name && `cselab-${name}` });
+      const [cell, title, el, note] = [made("div", "plane"), made("p", "title"), made("div", ""), made("p", "note")];
       cell.append(title, el, note);
       planes.append(cell);
       return { cell, title, el, note, draw: plot(Plotly, el, told) };

@@ -106,22 +106,17 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
   const choose = (name, value) => {
     const together = { ...asked, [name]: value };
     const shared = Object.fromEntries(Object.entries(together).filter(([one]) => one === name || !hides.has(one)));
-    const kept = [together, shared].find((one) => lookup({ ...base, ...one }, carried));
-    let found = kept ? lookup({ ...base, ...kept }, carried) : null;
-    let words = "";
-    if (kept) asked = kept;
-    else {
-      found = lookup({ ...base, [name]: value }, carried);
-      if (!found) {
-        said.textContent = `This page does not hold ${label[name]} ${nameOf(name, value)}.`;
-        return show(shown);
-      }
-      const back = Object.keys(asked).filter((one) => one !== name && written(asked[one]) !== written(base[one]));
-      asked = { [name]: value };
-      words = back.map((one) => `${label[one]} is back at ${nameOf(one, base[one])}`).join(", ");
-      words = `This page does not hold these together: ${words}.`;
+    const alone = { [name]: value };
+    const kept = [together, shared, alone].find((one) => lookup({ ...base, ...one }, carried));
+    const found = kept && lookup({ ...base, ...kept }, carried);
+    if (!kept || !found) {
+      said.textContent = `This page does not hold ${label[name]} ${nameOf(name, value)}.`;
+      return show(shown);
     }
-    said.textContent = words;
+    const back = Object.keys(asked).filter((one) => one !== name && written(asked[one]) !== written(base[one]));
+    const lost = kept === alone ? back.map((one) => `${label[one]} is back at ${nameOf(one, base[one])}`) : [];
+    asked = kept;
+    said.textContent = kept === alone ? `This page does not hold these together: ${lost.join(", ")}.` : "";
     draw(found);
     voice.say(found.words.slice(0, 300));
   };
