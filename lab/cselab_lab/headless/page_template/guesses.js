@@ -51,10 +51,11 @@
 
   /** What a run measured answers the guesses: folded until all were made. */
   const foldWhatWasMeasured = () => {
-    const headings = [...document.querySelectorAll("h2")];
-    const at = headings.findIndex((heading) => heading.textContent?.startsWith("What this run measured"));
-    if (at < 0 || at + 1 === headings.length) return;
-    const folded = between(headings[at], headings[at + 1]);
+    const headings = [...document.querySelectorAll("h2, h3")];
+    const at = headings.findIndex((heading) => heading.textContent?.startsWith("Measured in this run"));
+    if (at < 0) return;
+    const main = /** @type {Element} */ (document.querySelector("main"));
+    const folded = between(headings[at], headings[at + 1] ?? main.appendChild(document.createElement("div")));
     const why = document.createElement("p");
     why.textContent = "These numbers answer the guesses of this page: they stay folded until all are made.";
     headings[at].after(why);
