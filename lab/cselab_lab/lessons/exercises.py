@@ -215,7 +215,7 @@ class Exercise:
         checks: tried in this order.
         solution: the right function; the lesson uses it until the student's is right (`student_or_reference`).
         mistakes: message -> a change of the solution's source (`mutate_source`), or a function that makes this
-            mistake. It gets the arguments of the examples.
+            mistake, or a tuple of these. A function gets the arguments of the examples.
         trained: the lesson trains with it, so a gradient must go through what it returns.
         in_place: the function may write into its arguments, as an optimiser does.
     """
@@ -224,7 +224,7 @@ class Exercise:
         self,
         *checks: Check | Example,
         solution: Solution | None = None,
-        mistakes: Mapping[str, str | Callable] = MappingProxyType({}),
+        mistakes: Mapping[str, str | Callable | tuple[str | Callable, ...]] = MappingProxyType({}),
         trained: bool = False,
         in_place: bool = False,
     ) -> None:
@@ -234,8 +234,15 @@ class Exercise:
 
     @functools.cached_property
     def mistakes(self) -> dict[str, Callable]:
-        """The functions that make a mistake, by their message: those of this exercise, and those of every exercise."""
-        own = {message: mutate_source(self.solution, change) for message, change in self.declared.items()}
+        """The functions that make a mistake, by their message: those of this exercise, and those of every exercise.
+
+        A message with several changes has its second and third below the same message with spaces at its end.
+        """
+        own = {
+            message + " " * at: mutate_source(self.solution, change)
+            for message, changes in self.declared.items()
+            for at, change in enumerate(changes if isinstance(changes, tuple) else (changes,))
+        }
         return own | (shared_changes(self.solution) if self.solution else {})
 
     @property
@@ -287,6 +294,8 @@ class Exercise:
         if message := self._mistake(example, answer, numbers):
             return message
         if numbers.shape == expected.shape:
+            if expected.ndim and _alike_once_sorted(numbers, expected, example.tolerance):
+                return REORDERED
             constant = f"{CONSTANT} " if self._is_constant(answer, numbers) else ""
             return f"{constant}{example.call(answer)}"
         if expected.ndim == 0:
@@ -338,7 +347,12 @@ def mutate_source(solution: Solution | None, change: str | Callable) -> Callable
 
 
 AXIS = "This is the other axis: 0 goes over the rows, 1 over the columns."
+FEWER = "Divide by N, the number of rows, not by N - 1."
 TRANSPOSED = "Transpose it: rows and columns have changed places."
+REORDERED = "These are the right values in a different order."
+SUM_AND_MEAN = {"mean": ("Take the mean, not the sum.", "sum"), "sum": ("Take the sum, not the mean.", "mean")}
+"""What the solution computes: the message for the other of the two, and its name."""
+LAST_PLACE = "Count from 0: the last of n places has the number n - 1."
 
 
 def shared_changes(solution: Solution) -> dict[str, Callable]:
@@ -365,9 +379,15 @@ def shared_changes(solution: Solution) -> dict[str, Callable]:
         if name == "temperature":
             wrong["The temperature is not used."] = fixed(name, 1)
             wrong["Divide by the temperature, do not multiply."] = with_argument(name, lambda t: 1 / t)
-    swapped = re.sub(r"(dim|axis)=([01])\b", lambda match: f"{match[1]}={1 - int(match[2])}", solution.source)
-    if swapped != solution.source:
-        wrong[AXIS] = lambda *arguments: _compiled(swapped, solution.name)(*arguments)
+    source = solution.source
+    swapped = re.sub(r"(dim|axis)=([01])\b", lambda match: f"{match[1]}={1 - int(match[2])}", source)
+    fewer = re.sub(r"/ len\((\w+)\)", r"/ (len(\1) - 1)", source)
+    changed = {message: text for message, text in {AXIS: swapped, FEWER: fewer}.items() if text != source}
+    for at, match in enumerate(re.finditer(r"\.(mean|sum)\(", source)):
+        message, instead = SUM_AND_MEAN[match[1]]
+        changed[message + " " * at] = f"{source[: match.start()]}.{instead}({source[match.end() :]}"
+    for message, text in changed.items():
+        wrong[message] = lambda *arguments, text=text: _compiled(text, solution.name)(*arguments)
     return wrong
 
 
@@ -601,6 +621,7 @@ class _Watched:
         kind, numbers = _kind_of(self.result), numbers_of(self.result)
         hint = check.call(self.answer) if isinstance(check, Example) else f"Hint: {check.hint}" if check.hint else ""
         if error is self.raised:
+            hint = f"{LAST_PLACE} {hint}" if isinstance(error, IndexError) else hint
             return f"Your code raised {raised} {hint}"
         if reason := self.reason(exercise):
             return reason
@@ -673,6 +694,12 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
     if watch.name:
         return f"The first number that is not finite comes from {NOT_FINITE[watch.name]}"
     return f"That is no finite number: {NO_NUMBER}"
+
+
+def _alike_once_sorted(numbers: Any, expected: Any, tolerance: float) -> bool:
+    """Whether these are the expected rows, or the expected numbers of a list, once both are sorted."""
+    one, other = (rows[np.lexsort(rows.reshape(len(rows), -1).T)] for rows in (numbers, expected))
+    return np.allclose(one, other, rtol=0, atol=tolerance)
 
 
 def _cause(function: str) -> str:

@@ -3,12 +3,17 @@ import math
 import numpy as np
 import pytest
 import torch
+from cselab_lab.lessons.checks.alignment_uniformity import ALIGNMENT
 from cselab_lab.lessons.checks.dropout_noise import GAUSSIAN
 from cselab_lab.lessons.checks.rank_bottleneck import CORRELATION, ROWS
 from cselab_lab.lessons.checks.simcse import ADAM, LOSS
 from cselab_lab.lessons.checks.tour import INFO_NCE
+from cselab_lab.lessons.checks.whitening import ZCA
 from cselab_lab.lessons.exercises import (
     AXIS,
+    FEWER,
+    LAST_PLACE,
+    REORDERED,
     Check,
     Example,
     Exercise,
@@ -275,6 +280,24 @@ def test_an_answer_that_only_training_cannot_use_is_right(capsys):
     assert verdict.solved and "no gradient goes through" in verdict.lines[-1]
     assert student_or_reference(my_noise, GAUSSIAN) is GAUSSIAN.solution
     assert "my_noise is right, but no gradient goes through" in capsys.readouterr().out
+
+
+def test_an_order_and_an_index_too_large_are_known_everywhere():
+    two, three = Example("two ends", (1,), [1.0, 5.0]), Example("rows", (1,), [[1.0, 2.0], [3.0, 0.0], [3.0, 4.0]])
+    assert REORDERED in last_line(lambda x: (5, 1), two)
+    assert REORDERED in last_line(lambda x: [[3, 4], [1, 2], [3, 0]], three)
+    assert REORDERED not in last_line(lambda x: [[1, 0], [3, 2], [3, 4]], three)  # numbers of different rows
+    assert LAST_PLACE in last_line(lambda x: [1, 2][x + 1], two)
+
+
+def test_a_sum_for_a_mean_and_a_wrong_divisor_are_known_for_every_solution():
+    for exercise, change, message in (
+        (ALIGNMENT, ".mean() -> .sum()", "Take the mean, not the sum."),
+        (ALIGNMENT, ".sum(dim=1) -> .mean(dim=1)", "Take the sum, not the mean."),
+        (ZCA, "/ len(x) -> / (len(x) - 1)", FEWER),
+    ):
+        wrong = mutate_source(exercise.solution, change)
+        assert diagnose(lambda *given, wrong=wrong: wrong(*given), exercise).lines[-1].endswith(message)
 
 
 def test_an_argument_that_is_not_used_and_another_axis_are_known_for_every_solution():

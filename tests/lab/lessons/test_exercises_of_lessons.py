@@ -37,11 +37,12 @@ def test_the_solution_passes_however_it_is_returned(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [(name, message) for name, exercise in FUNCTIONS.items() for message in exercise.declared]
+    ("name", "message"),
+    [(name, m) for name, exercise in FUNCTIONS.items() for m in exercise.mistakes if m.rstrip() in exercise.declared],
 )
 def test_each_mistake_is_named_by_its_own_message(name, message):
     wrong = EXERCISES[name].mistakes[message]
-    assert last_line(lambda *arguments: wrong(*arguments), name).endswith(f" {message}")
+    assert last_line(lambda *arguments: wrong(*arguments), name).endswith(f" {message.rstrip()}")
 
 
 def test_an_exercise_knows_at_most_six_mistakes_of_its_own():

@@ -41,8 +41,9 @@ ALIGNMENT = Exercise(
         "Which pairs count? Those with a grade above the threshold.": "[grades > threshold] -> ",
         "Above the threshold: a pair whose grade equals it does not count.": "> threshold -> >= threshold",
         "Divide by those that count, not by the number of all pairs.": ".mean() -> .sum() / len(grades)",
-        "This is the mean cosine. The squared distance is 2 - 2 times it.": (
-            "(u - v)[grades > threshold].square() -> (u * v)[grades > threshold]"
+        "The squared distance is 2 - 2 times the cosine.": (
+            "(u - v)[grades > threshold].square() -> (u * v)[grades > threshold]",
+            "return (u - v)[grades > threshold].square() -> return 1 - (u * v)[grades > threshold]",
         ),
     },
 )

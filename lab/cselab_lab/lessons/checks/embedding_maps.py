@@ -37,7 +37,9 @@ PRESERVATION = Exercise(
     solution=Solution("09_embedding_maps", "my_preservation"),
     mistakes={
         "A row is not its own neighbour: leave it out in both.": (
-            "fill_diagonal(near, -np -> isinf(-np; fill_diagonal(far, np -> isinf(np"
+            "fill_diagonal(near, -np -> isinf(-np; fill_diagonal(far, np -> isinf(np",
+            "fill_diagonal(near, -np -> isinf(-np",
+            "fill_diagonal(far, np -> isinf(np",
         ),
         "In full width neighbours have the highest cosine; you took distances.": (
             "unit @ unit.T -> -np.linalg.norm(vectors[:, None] - vectors[None], axis=2)"

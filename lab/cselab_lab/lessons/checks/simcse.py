@@ -166,6 +166,7 @@ def _by_torch(weight: list[float], gradients: list[list[float]], lr: float) -> l
     return [held.tolist(), state["exp_avg"].tolist(), state["exp_avg_sq"].tolist()]
 
 
+_EXCHANGED = "0.9 * m + 0.1 -> 0.999 * m + 0.001; 0.999 * v + 0.001 -> 0.9 * v + 0.1"  # a mistake: the rates
 _WEIGHT, _GRADIENTS = [1.0, -2.0], [[30.0, -50.0], [-20.0, 40.0], [45.0, 10.0]]
 _BEFORE = [torch.tensor(part) for part in _by_torch(_WEIGHT, _GRADIENTS[:2], 0.1)]
 ADAM = Exercise(
@@ -200,7 +201,11 @@ ADAM = Exercise(
         "Against the gradient: weight - ...": "weight - lr -> weight + lr",
         "Divide by the root of v.": " ** 0.5 -> ",
         "v remembers the square of the gradient.": "gradient**2 -> abs(gradient)",
-        "First the weight, then m, then v.": ", m, v -> , v, m",
+        "m remembers with 0.9, v with 0.999.": (
+            f"{_EXCHANGED}; m / (1 - 0.9** -> m / (1 - 0.999**; v / (1 - 0.999** -> v / (1 - 0.9**",
+            _EXCHANGED,
+            "0.999 -> 0.99; 0.001 -> 0.01",
+        ),
     },
     in_place=True,
 )

@@ -18,6 +18,14 @@ _U, _V, _W = (torch.tensor([axis]) / 3 for axis in ([2.0, 2.0, 1.0], [-2.0, 1.0,
 _SPACE = math.sqrt(3) * torch.cat([2 * _U, -2 * _U, _V, -_V, _W / 2, -_W / 2]) + torch.tensor([10.0, -5.0, 1.0])
 _PLUS = torch.tensor([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # variances 2 and 1/2 on the channels
 _THIN = torch.tensor([[32**0.5, 0.0], [-(32**0.5), 0.0], [0.0, 14**0.5], [0.0, -(14**0.5)]])  # variances 16 and 7
+
+
+def _by_cholesky(x: Any, eps: float) -> Any:
+    """The inverse of L, where the covariance is L L^T."""
+    covariance = torch.cov(x.T, correction=0) + eps * torch.eye(x.shape[1])
+    return torch.linalg.inv(torch.linalg.cholesky(covariance))
+
+
 ZCA = Exercise(
     Example(
         "two channels without correlation, variances 2 and 1/2: each divided by its standard deviation",
@@ -48,7 +56,10 @@ ZCA = Exercise(
         ),
         "eps belongs under the root, added to the variances.": "(values + eps) ** -0.5 -> values**-0.5 + eps",
         "Subtract the mean of each channel before you compute the covariance.": "x - x.mean(0) -> x",
-        "Divide the covariance by N, the number of rows, not by N - 1.": "/ len(x) -> / (len(x) - 1)",
+        "That whitens, but is not symmetric, as with Cholesky: ZCA is U L^(-1/2) U^T.": (
+            lambda x, eps=0.0: _by_cholesky(x, eps).T,
+            lambda x, eps=0.0: _by_cholesky(x, eps),
+        ),
     },
 )
 
