@@ -10,6 +10,7 @@ from cselab.world.lexicon import Lexicon, Noun
 from cselab.world.meaning import Meaning, Thing
 
 TENSES = {"past": 5, "now": 3, "habit": 1, "future": 1}
+SEVERAL = ("several", "uncounted")
 
 
 class Composer:
@@ -28,11 +29,11 @@ class Composer:
     def cast(self, frame: Frame, rng: random.Random) -> Meaning:
         """A meaning of one frame of which only the participants are drawn."""
         things: dict[str, Thing] = {}
-        for role in frame.roles.values():
+        for name, role in frame.roles.items():
             taken = [thing.noun for thing in things.values()]
             thing = self._fill(role, rng, taken)
             bare = thing.noun and (frame.plain or frame.describes)  # not "the angry waiter was polite"
-            things[role.name] = replace(thing, quality="") if bare else thing
+            things[name] = replace(thing, quality="") if bare else thing
         return Meaning(frame.name, tuple(things.items()))
 
     def detailed(self, meaning: Meaning, rng: random.Random) -> Meaning:
@@ -65,7 +66,8 @@ class Composer:
         """Would the thing, in its number, suit the role?"""
         noun = self.lexicon.nouns.get(thing.noun)
         return noun is not None and any(
-            noun.is_a(name) and (bool(thing.quantity) == (number in ("+", "&")) or number == "*" or noun.kind == "mass")
+            noun.is_a(name)
+            and (bool(thing.quantity) == (number in SEVERAL) or number == "either" or noun.kind == "mass")
             for name, number in role.classes
         )
 
@@ -88,8 +90,8 @@ class Composer:
         quality = ""
         if noun.families and rng.random() < (0.07 if noun.is_a("person") else 0.2):
             quality = rng.choice(self.lexicon.families[rng.choice(noun.families)])
-        if noun.kind in ("count", "mine") and (number in ("+", "&") or (number == "*" and rng.random() < 0.5)):
-            counted = number != "&" and rng.random() < 0.4
+        if noun.kind in ("count", "mine") and (number in SEVERAL or (number == "either" and rng.random() < 0.5)):
+            counted = number != "uncounted" and rng.random() < 0.4
             return Thing(noun.name, quality, self.number(noun, rng) if counted else "some")
         return Thing(noun.name, quality)
 

@@ -1,57 +1,63 @@
-"""The situations of the world, read from data/frames.txt; its head explains the notation."""
+"""The situations of the world, read from data/frames.jsonl, which has a frame a line."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-from cselab.world.lexicon import lines, split
-
-TENSES = {
-    "past": ("past",),
-    "once": ("past", "future"),
-    "habit": ("past", "now", "habit", "future"),
-    "state": ("past", "now"),
-}
-PREPOSITIONS = set(
-    "about across against as at by for from in into of off on onto out over through to under with".split()
-)
-FEELINGS = {"good": 1, "bad": -1}
+from cselab.world.lexicon import entries
 
 
 @dataclass(frozen=True)
 class Role:
-    """A place in a frame: classes that may fill it, each with its number ("", "+", "*", "&"), or adjectives."""
+    """A place in a frame: classes that may fill it, each with its number, or a family of adjectives.
 
-    name: str
+    A number is "one", "several", "either", or "uncounted": several that nobody counts.
+    """
+
     classes: tuple[tuple[str, str], ...] = ()
     adjectives: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Saying:
-    """One way of saying a frame: subject, verb (with its synonyms), and the rest as tokens."""
+    """One way of saying a frame: subject, verb (with its synonyms), and the rest as tokens.
+
+    Roles are capital letters. In a verb "_" joins words. Before a role, "the", "a", "bare" and "their" fix its article,
+    and "at" is the place's own preposition; "on|about" is either.
+    """
 
     subject: str
-    verbs: tuple[str, ...]
-    rest: tuple[str, ...]
-    passive: bool  # can its object become the subject,
-    movable: bool  # or be brought to the front: "it was the letter that ..."
+    verbs: Sequence[str]
+    rest: Sequence[str] = ()
+    passive: bool = False  # can its object become the subject,
+    movable: bool = False  # or be brought to the front: "it was the letter that ..."
 
 
 @dataclass(eq=False)
 class Frame:
-    """A kind of situation: its topic, its roles, and the ways of saying it."""
+    """A kind of situation: its topic, its roles, the ways of saying it, and what may be said of it.
+
+    Attributes:
+        places: where it may happen.
+        ways: how it may be done: families of adverbs, or "family:word/word".
+        kind_of: the frame of which it is a special way.
+        feeling: 1 pleasant, -1 unpleasant.
+        opinion: a matter of taste.
+        lasting: a state, such as love.
+        mutual: its roles may be exchanged.
+        plain: without adjectives, because what is being made is not yet old or famous.
+    """
 
     name: str
     topic: str
     roles: dict[str, Role]
-    sayings: list[Saying] = field(default_factory=list)
-    places: tuple[str, ...] = ()
-    ways: tuple[str, ...] = ()
-    tenses: tuple[str, ...] = ("past", "now", "future")
-    scales: tuple[str, ...] = ("day", "week")
+    sayings: list[Saying]
+    places: Sequence[str] = ()
+    ways: Sequence[str] = ()
+    tenses: Sequence[str] = ("past", "now", "future")
+    scales: Sequence[str] = ("day", "week")
     kind_of: str = ""
     opposite: str = ""
     feeling: int = 0
@@ -75,63 +81,15 @@ class Frame:
         """Could two participants change places?"""
         return len(self.classes) > len(set(self.classes)) and not self.mutual
 
-    def set(self, option: str) -> Any:
-        """Apply an option of the file."""
-        mark, values = option[0], tuple(option[1:].split("|"))
-        if mark in "@~":
-            setattr(self, "places" if mark == "@" else "ways", () if values == ("none",) else values)
-        elif mark == "%":
-            self.scales = values
-        elif option.startswith("><"):
-            self.opposite = option[2:]
-        elif mark == "<":
-            self.kind_of = option[1:]
-        elif option in ("opinion", "mutual", "plain"):
-            setattr(self, option, True)
-        elif option in FEELINGS:
-            self.feeling = FEELINGS[option]
-        else:
-            self.tenses, self.lasting = TENSES[option], option == "state"
-            if option in ("past", "state"):  # mishaps and states are not done carefully
-                self.ways = ()
-            if self.lasting:  # love has neither hour nor place
-                self.scales = self.places = ()
-
 
 def read_frames() -> dict[str, Frame]:
     """Every frame by name, in the order of the file."""
-    frames: dict[str, Frame] = {}
-    frame: Frame
-    for line in lines("frames.txt"):
-        if line.startswith("["):
-            topic, _, defaults = line.partition(";")
-        elif line.startswith(" "):
-            frame.sayings.append(read_saying(line.split(), frame.roles))
-        else:
-            name, _, tail = line.partition(":")
-            roles, _, options = tail.partition(";")
-            if name in frames:
-                raise ValueError(f"two frames are named {name!r}")
-            frame = frames[name] = Frame(name, topic.strip("[]"), dict(map(read_role, split(roles, ","))))
-            for option in split(defaults, ",") + split(options, ","):
-                frame.set(option)
+    frames = {}
+    for entry in entries("frames.jsonl"):
+        roles = {
+            name: Role(adjectives=fillers) if isinstance(fillers, str) else Role(tuple(fillers.items()))
+            for name, fillers in entry.pop("roles").items()
+        }
+        sayings = [Saying(**saying | {"rest": saying.get("rest", "").split()}) for saying in entry.pop("sayings")]
+        frames[entry["name"]] = Frame(**entry, roles=roles, sayings=sayings)
     return frames
-
-
-def read_role(text: str) -> tuple[str, Role]:
-    """A role and who may fill it, from its entry in frames.txt."""
-    name, _, nouns = text.partition(" ")
-    if nouns.startswith("="):
-        return name, Role(name, adjectives=nouns[1:])
-    classes = [(noun.rstrip("+*&"), noun[len(noun.rstrip("+*&")) :]) for noun in nouns.split("|")]
-    return name, Role(name, tuple(classes))
-
-
-def read_saying(tokens: list[str], roles: dict[str, Role]) -> Saying:
-    """A wording of an event, from its line in frames.txt."""
-    subject, verb, *rest = tokens
-    bare = rest[1:] if rest[:1] in (["the"], ["a"]) else rest
-    has_object = bool(bare) and bare[0] in roles and not roles[bare[0]].adjectives and bare[1:2] != ["of"]
-    passive = has_object and not verb.endswith("!") and verb.split("_")[0] != "be"
-    movable = passive and set(bare[1:2]) <= PREPOSITIONS
-    return Saying(subject.replace("_", " "), tuple(verb.rstrip("!").split("|")), tuple(rest), passive, movable)

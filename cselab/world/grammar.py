@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 from cselab.world.frames import Frame, Saying
 from cselab.world.lexicon import Lexicon
 from cselab.world.meaning import Meaning, Thing
-from cselab.world.morphology import indefinite, sentence_case, third_person
+from cselab.world.morphology import indefinite, sentence_case
 
 FORMS = {  # and how often each is chosen where it is possible
     "plain": 4,
@@ -128,7 +129,7 @@ class Grammar:
         it.
         """
         first, *particles = base.split("_")
-        past, participle, ing = self.lexicon.verb(first)
+        third_person, past, participle, ing = self.lexicon.verbs[first]
         be = {"past": ("was", ""), "now": ("is", "being"), "habit": ("is", ""), "future": ("will", "be")}[tense]
         if passive:
             aux, more, main = *be, participle
@@ -141,7 +142,7 @@ class Grammar:
         elif split:
             aux, more, main = "did" if tense == "past" else "does", "", first
         else:
-            aux, more, main = "", "", past if tense == "past" else first if plural else third_person(first)
+            aux, more, main = "", "", past if tense == "past" else first if plural else third_person
         return PLURAL.get(aux, aux) if plural else aux, more, joined(main, *particles)
 
 
@@ -228,16 +229,16 @@ class Clause:
             return f"which {broader.words[0][0]}"
         return "who" if kind == "person" else "what"
 
-    def _inverted(self, wh: str, subject: Phrase, rest: tuple[str, ...], leave_out: str = "") -> str:
+    def _inverted(self, wh: str, subject: Phrase, rest: Sequence[str], leave_out: str = "") -> str:
         aux, more, verb = self._verb(subject, split=True)
         setting = [text for text in (self.place, self.time) if text != leave_out]
         words = [aux, subject.text, more, self.early, verb, self._rest(rest, subject), self.late, *setting]
         return sentence_case(joined(wh, *words), "?")
 
-    def _object(self) -> tuple[str, str, tuple[str, ...]]:
+    def _object(self) -> tuple[str, str, list[str]]:
         """The article and the role after the verb, and the rest."""
-        article, *others = self.saying.rest if self.saying.rest[:1] in (("the",), ("a",)) else ("", *self.saying.rest)
-        return article, others[0] if others else "", tuple(others[1:])
+        article, *others = self.saying.rest if self.saying.rest[:1] in (["the"], ["a"]) else ("", *self.saying.rest)
+        return article, others[0] if others else "", others[1:]
 
     def _role(self, token: str, article: str = "", role: str = "object") -> Phrase:
         """The thing in a role, or the token itself where it is a word."""
@@ -249,7 +250,7 @@ class Clause:
         role = "denied" if self.meaning.negated and role == "object" else role
         return self.grammar.phrase(thing, self.rng, article, role)
 
-    def _rest(self, tokens: tuple[str, ...], subject: Phrase) -> str:
+    def _rest(self, tokens: Sequence[str], subject: Phrase) -> str:
         """The words after the verb, with the roles filled in."""
         words, article = [], ""
         for token, following in zip_longest(tokens, tokens[1:], fillvalue=""):

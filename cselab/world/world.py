@@ -210,7 +210,7 @@ class World(Speaker):
     def synonyms(self) -> dict[str, tuple[str, ...]]:
         """Words of one meaning by the first of them: nouns, verbs, adjectives, adverbs, times, quantities."""
         table = {noun.name: tuple(one for one, _ in noun.words) for noun in self.lexicon.nouns.values() if noun.said}
-        table |= {word.words[0]: word.words for word in self.lexicon.words.values()}
+        table |= {word.words[0]: tuple(word.words) for word in self.lexicon.words.values()}
         for saying in (saying for frame in self._all for saying in frame.sayings):
             verbs = tuple(verb.replace("_", " ") for verb in saying.verbs)
             table[verbs[0]] = verbs

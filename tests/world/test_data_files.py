@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from itertools import combinations
 
 from cselab.world import World
+from cselab.world.lexicon import entries
 
 WORLD = World()
 NOUNS, WORDS, FRAMES = WORLD.lexicon.nouns, WORLD.lexicon.words, WORLD.frames
@@ -17,6 +18,11 @@ def below(noun):
     for child in noun.children:
         found |= below(child)
     return found
+
+
+def test_no_entry_replaces_another_of_its_name():
+    for file, known in {"nouns": NOUNS, "words": WORDS, "frames": FRAMES, "verbs": WORLD.lexicon.verbs}.items():
+        assert len(list(entries(f"{file}.jsonl"))) == len(known), file
 
 
 def test_no_word_is_said_of_two_nouns():
