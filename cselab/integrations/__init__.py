@@ -4,6 +4,6 @@ Each module is imported by its name, and imports its library itself; cselab need
 
 * `cselab.integrations.sentence_transformers`: alignment, uniformity and effective rank in their trainer.
 * `cselab.integrations.mteb`: the results that MTEB wrote.
-* `cselab.integrations.sklearn`: an encoder and whitening as steps of a pipeline.
+* `cselab.integrations.sklearn`: an encoder as a step of a pipeline.
 * `cselab.integrations.hub`: an encoder on the Hugging Face hub, with a card of its scores.
 """

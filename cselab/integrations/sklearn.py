@@ -1,7 +1,8 @@
-"""An encoder and BERT-whitening as steps of a scikit-learn pipeline.
+"""An encoder as a step of a scikit-learn pipeline.
 
-These classes are estimators in scikit-learn's sense: their parameters can be searched, and they can be cloned and
-pickled. They name their columns (`get_feature_names_out`) and support `set_output(transform="pandas")`.
+It is an estimator in scikit-learn's sense: its parameters can be searched, and it can be cloned and pickled. It names
+its columns (`get_feature_names_out`) and supports `set_output(transform="pandas")`. So does
+`cselab.transforms.BertWhitening`.
 """
 
 from typing import Any
@@ -9,12 +10,9 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cselab.data.rows import check_sentences
 from cselab.encoders.any_encoder import as_encoder, encode
-from cselab.metrics.geometry import rank
-from cselab.transforms.whitening import BertWhitening
 
 
 class SentenceVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -32,10 +30,11 @@ class SentenceVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     Raises:
         TypeError, ValueError: as in `SentenceEncoder.encode`: a value that is no string, an empty string.
 
-    See also: `Whitening`, the step that opens the cone of a plain encoder.
+    See also: `cselab.transforms.BertWhitening`, the step that opens the cone of a plain encoder.
 
     >>> from sklearn.pipeline import make_pipeline
-    >>> pipeline = make_pipeline(SentenceVectors("micro"), Whitening(n_components=2))
+    >>> from cselab.transforms import BertWhitening
+    >>> pipeline = make_pipeline(SentenceVectors("micro"), BertWhitening(n_components=2))
     >>> pipeline.fit_transform(["a dog runs", "a cat sleeps", "rain falls", "it is late"]).shape
     (4, 2)
     """
@@ -69,47 +68,4 @@ class SentenceVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         tags = super().__sklearn_tags__()
         tags.requires_fit = False
         tags.input_tags.string, tags.input_tags.one_d_array, tags.input_tags.two_d_array = True, True, False
-        return tags
-
-
-class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """`cselab.transforms.BertWhitening` as an estimator: mean 0 and covariance 1, by principal components.
-
-        y = (x - mean) U L^{-1/2},    cov(x) = U L U^T          Su et al. 2021
-
-    Args:
-        n_components: width of y; None keeps every direction in which the rows vary.
-        eps: added to the variances L.
-
-    After `fit`: `whitening_`, the `BertWhitening`, and `n_features_in_`.
-
-    Raises:
-        ValueError: fewer than two rows, rows that are all the same, more components than they vary in.
-    """
-
-    def __init__(self, n_components: int | None = None, eps: float = 0.0) -> None:
-        self.n_components = n_components
-        self.eps = eps
-
-    def fit(self, X: Any, y: Any = None) -> "Whitening":
-        """Estimate mean and kernel; pipelines pass `y`."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        kept = self.n_components
-        if kept is None and not self.eps:
-            kept = max(1, min(rank(X.astype(np.float32)), len(X) - 1))
-        self.whitening_ = BertWhitening(kept, self.eps).fit(X)
-        return self
-
-    def transform(self, X: Any) -> Float[np.ndarray, "n k"]:
-        """Whiten rows with the fitted mean and kernel."""
-        check_is_fitted(self)
-        return self.whitening_.transform(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.whitening_.kernel_.shape[1]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

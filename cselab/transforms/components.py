@@ -1,11 +1,14 @@
 """The mean, and the largest principal components, removed from finished embeddings."""
 
+from typing import Any
+
 import numpy as np
+from jaxtyping import Float
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cselab.transforms.inputs import Rows, check_fitted, checked
 
-
-class ComponentsRemoved:
+class ComponentsRemoved(TransformerMixin, BaseEstimator):
     """The mean and the first `k` principal components removed (Mu and Viswanath 2018, "All-but-the-top").
 
         y = (x - mean) - U U^T (x - mean),    U the k directions of the largest variance
@@ -20,30 +23,28 @@ class ComponentsRemoved:
     """
 
     def __init__(self, k: int = 0) -> None:
-        if k < 0:
-            raise ValueError(f"k must be at least 0, got {k}")
         self.k = k
 
-    def fit(self, x: Rows) -> "ComponentsRemoved":
-        """Compute mean and components from these rows.
+    def fit(self, X: Any, y: Any = None) -> "ComponentsRemoved":
+        """Compute mean and components from these rows; pipelines pass `y`.
 
         Raises:
-            ValueError: fewer than two rows, NaN or infinite entries, fewer dimensions than `k`.
+            ValueError: fewer than two rows, NaN or infinite entries, a `k` below 0 or above the number of dimensions.
         """
-        x = checked(x, at_least=2)
-        if self.k > x.shape[1]:
-            raise ValueError(f"k={self.k} is more than the {x.shape[1]} dimensions of the embeddings")
+        x = validate_data(self, X, ensure_min_samples=2)
+        if not 0 <= self.k <= x.shape[1]:
+            raise ValueError(f"k must be from 0 to the {x.shape[1]} dimensions of the embeddings, got {self.k}")
         self.mean_ = x.mean(axis=0)
         _, axes = np.linalg.eigh(np.cov(x.astype(np.float64), rowvar=False))
         self.components_ = axes[:, ::-1][:, : self.k].astype(x.dtype)
         return self
 
-    def transform(self, x: Rows) -> Rows:
+    def transform(self, X: Any) -> Float[np.ndarray, "n d"]:
         """Remove them from rows.
 
         Raises:
             ValueError: not fitted yet, a different width than fitted, NaN or infinite entries.
         """
-        check_fitted(self, "mean_")
-        centred = checked(x, width=len(self.mean_)) - self.mean_
+        check_is_fitted(self)
+        centred = validate_data(self, X, reset=False) - self.mean_
         return centred - centred @ self.components_ @ self.components_.T

@@ -1,9 +1,10 @@
 """A transform by its name."""
 
-from cselab.metrics.geometry import rank
+import numpy as np
+from jaxtyping import Float
+
 from cselab.transforms.components import ComponentsRemoved
 from cselab.transforms.flow import BertFlow
-from cselab.transforms.inputs import Rows
 from cselab.transforms.whitening import BertWhitening
 
 Transform = ComponentsRemoved | BertWhitening | BertFlow
@@ -12,7 +13,7 @@ NAMES = ("centred", "without K", "whitening", "flow")
 """The names for `fit`; K is a number."""
 
 
-def fit(name: str, vectors: Rows) -> Transform:
+def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Transform:
     """The transform of that name, fitted on these vectors: `fit("whitening", train).transform(test)`.
 
     Args:
@@ -24,7 +25,6 @@ def fit(name: str, vectors: Rows) -> Transform:
     Raises:
         ValueError: an unknown name; fewer than two vectors, or too few for the flow.
 
-    >>> import numpy as np
     >>> x = np.random.default_rng(0).normal(size=(50, 4)) + 3
     >>> fit("centred", x).transform(x).mean().round(9) + 0.0
     np.float64(0.0)
@@ -35,7 +35,7 @@ def fit(name: str, vectors: Rows) -> Transform:
     if kind == "without" and number.isdigit():
         return ComponentsRemoved(int(number)).fit(vectors)
     if name == "whitening":
-        return BertWhitening(n_components=min(rank(vectors), len(vectors) - 1)).fit(vectors)
+        return BertWhitening().fit(vectors)
     if name == "flow":
         return BertFlow().fit(vectors)
     raise ValueError(f"unknown transform {name!r}; choose one of {', '.join(NAMES)}, K a number")

@@ -1,16 +1,19 @@
 """BERT-flow: an invertible network that makes finished embeddings a standard normal."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
+from jaxtyping import Float
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cselab.transforms.glow import Glow
-from cselab.transforms.inputs import Rows, check_fitted, checked
 
 
 @dataclass(eq=False)
-class BertFlow:
+class BertFlow(TransformerMixin, BaseEstimator):
     """y = f(x) with f an invertible network that makes the embeddings a standard normal (Li et al. 2020).
 
     f is the `Glow` of `cselab.transforms.glow`, fitted by maximum likelihood with Adam: the released sizes and learning
@@ -38,14 +41,14 @@ class BertFlow:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
 
-    def fit(self, embeddings: Rows) -> "BertFlow":
-        """Fit the flow, starting its activation norms from all rows.
+    def fit(self, X: Any, y: Any = None) -> "BertFlow":
+        """Fit the flow, starting its activation norms from all rows; pipelines pass `y`.
 
         Raises:
             ValueError: fewer rows than a batch, NaN or infinite entries, too narrow for the levels.
             FloatingPointError: the likelihood was lost (NaN or infinite) at a step, which is named.
         """
-        x = torch.from_numpy(checked(embeddings, at_least=2).astype(np.float32))
+        x = torch.from_numpy(validate_data(self, X, dtype=np.float32, ensure_min_samples=2))
         if len(x) < self.batch_size:
             raise ValueError(f"{len(x)} embeddings are fewer than one batch of {self.batch_size}: lower batch_size")
         generator = torch.Generator().manual_seed(self.seed)
@@ -69,12 +72,11 @@ class BertFlow:
         self.history_ = history
         return self
 
-    def transform(self, embeddings: Rows) -> Rows:
+    def transform(self, X: Any) -> Float[np.ndarray, "n d"]:
         """f of each row, float32.
 
         Raises:
             ValueError: not fitted yet, a different width than fitted, NaN or infinite entries.
         """
-        check_fitted(self, "flow_")
-        rows = checked(embeddings, width=self.flow_.width)
-        return self.flow_(torch.from_numpy(rows.astype(np.float32))).numpy()
+        check_is_fitted(self)
+        return self.flow_(torch.from_numpy(validate_data(self, X, dtype=np.float32, reset=False))).numpy()

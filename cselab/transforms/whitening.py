@@ -3,21 +3,27 @@
 See also: `cselab.sgw` for whitening inside a training step.
 """
 
+from typing import Any
+
 import numpy as np
 from jaxtyping import Float
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cselab.transforms.inputs import Rows, check_fitted, checked
+from cselab.metrics.geometry import rank
+
+FLOATS = [np.float64, np.float32]
 
 
-class BertWhitening:
+class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """y = (x - mean) W with W = U L^{-1/2}, for cov(x) = U L U^T (BERT-whitening, Su et al. 2021).
 
     PCA whitening of the covariance with divisor n - 1. Keeping the first `n_components` columns of W keeps
     the directions of the largest variance (256 of 768 in the paper), which makes retrieval cheaper too. The
-    paper compares rows of y by their cosine.
+    paper compares rows of y by their cosine. It is an estimator of scikit-learn.
 
     Args:
-        n_components: width of y; None keeps all.
+        n_components: width of y; None keeps all directions in which the rows vary, and with `eps` all.
         eps: added to the eigenvalues. With 0, a direction without variance among those to keep is an error.
 
     After `fit`: `mean_` [d], `kernel_` (W) [d, n_components], `variances_` (L, all of it, largest first) [d].
@@ -29,30 +35,29 @@ class BertWhitening:
     """
 
     def __init__(self, n_components: int | None = None, eps: float = 0.0) -> None:
-        if n_components is not None and n_components < 1:
-            raise ValueError(f"n_components must be at least 1, or None to keep all, got {n_components}")
-        if not (eps >= 0 and np.isfinite(eps)):
-            raise ValueError(f"eps must be a number of at least 0, got {eps}")
         self.n_components = n_components
         self.eps = eps
 
-    def fit(self, embeddings: Rows) -> "BertWhitening":
-        """Estimate mean and kernel, in float64.
+    def fit(self, X: Any, y: Any = None) -> "BertWhitening":
+        """Estimate mean and kernel, in float64; pipelines pass `y`.
 
         Raises:
-            ValueError: fewer than two rows, NaN or infinite entries, more components than the embeddings have
-                or span.
+            ValueError: fewer than two rows, NaN or infinite entries, more components than the rows have dimensions
+                or vary in, a negative `eps`.
         """
-        x = checked(embeddings, at_least=2).astype(np.float64)
-        n, width = x.shape
-        kept = width if self.n_components is None else self.n_components
-        if kept > width:
-            raise ValueError(f"n_components={kept} is more than the {width} dimensions of the embeddings")
+        X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
+        n, width = X.shape
+        if not (self.eps >= 0 and np.isfinite(self.eps)):
+            raise ValueError(f"eps must be a number of at least 0, got {self.eps}")
+        if self.n_components is not None and not 1 <= self.n_components <= width:
+            raise ValueError(f"n_components must be from 1 to {width}, or None, got {self.n_components}")
+        x = X.astype(np.float64)
         variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False)))
         variances, axes = variances[::-1].clip(min=0), axes[:, ::-1]
         spanned = int((variances > width * np.finfo(np.float64).eps * variances[0]).sum())
         if not spanned:
             raise ValueError(f"all {n} embeddings are the same, there is nothing to whiten")
+        kept = self.n_components or (width if self.eps else max(1, min(rank(X), n - 1)))
         if kept > spanned and self.eps == 0:
             raise ValueError(
                 f"{n} embeddings vary in {spanned} of their {width} dimensions, too few to whiten {kept}: "
@@ -64,12 +69,21 @@ class BertWhitening:
         self.kernel_ = (axes * signs)[:, :kept] / np.sqrt(variances[:kept] + self.eps)
         return self
 
-    def transform(self, embeddings: Rows) -> Float[np.ndarray, "n k"]:
-        """Whiten rows with the fitted mean and kernel; the precision is that of the input, at least float32.
+    def transform(self, X: Any) -> Float[np.ndarray, "n k"]:
+        """Whiten rows with the fitted mean and kernel, in the precision of the rows.
 
         Raises:
             ValueError: not fitted yet, a different width than fitted, NaN or infinite entries.
         """
-        check_fitted(self, "kernel_")
-        x = checked(embeddings, width=len(self.mean_))
-        return ((x - self.mean_) @ self.kernel_).astype(np.result_type(x.dtype, np.float32))
+        check_is_fitted(self)
+        x = validate_data(self, X, dtype=FLOATS, reset=False)
+        return ((x - self.mean_) @ self.kernel_).astype(x.dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.kernel_.shape[1]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

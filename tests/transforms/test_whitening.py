@@ -1,13 +1,22 @@
 import numpy as np
 import pytest
 from drawn import cone
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from cselab.transforms import BertFlow, BertWhitening, ComponentsRemoved
-from cselab.transforms.inputs import checked
 
 
 def fitted(whitening, x):
     return whitening.fit(x).transform(x)
+
+
+@parametrize_with_checks(
+    [BertWhitening(), BertWhitening(n_components=1, eps=1e-3)],
+    expected_failed_checks=lambda _: {"check_do_not_raise_errors_in_init_or_set_params": "these tests check types"},
+)
+def test_whitening_passes_the_checks_of_scikit_learn(estimator, check):
+    check(estimator)
 
 
 def test_whitening_is_the_papers_kernel_from_a_singular_value_decomposition():
@@ -50,40 +59,40 @@ def test_eps_is_added_to_the_variances():
     np.testing.assert_allclose(spread, np.diag(whitening.variances_ / (whitening.variances_ + 0.5)), atol=1e-12)
 
 
-def test_precision_is_that_of_the_embeddings_but_at_least_float32():
+def test_precision_is_that_of_the_embeddings():
     x = cone(60, 4)
-    for dtype, expected in [(np.float64, np.float64), (np.float32, np.float32), (np.float16, np.float32)]:
-        assert fitted(BertWhitening(), x.astype(dtype)).dtype == expected
+    for dtype in (np.float64, np.float32):
+        assert fitted(BertWhitening(), x.astype(dtype)).dtype == dtype
 
 
 def test_fewer_sentences_than_dimensions_can_be_whitened_in_what_they_span():
     x = cone(6, 20)
     with pytest.raises(ValueError, match="6 embeddings vary in 5 of their 20 dimensions, too few to whiten 20"):
-        BertWhitening().fit(x)
-    whitened = fitted(BertWhitening(n_components=5), x)
-    np.testing.assert_allclose(np.cov(whitened, rowvar=False), np.eye(5), atol=1e-9)
+        BertWhitening(20).fit(x)
+    for n_components in (5, None):
+        whitened = fitted(BertWhitening(n_components), x)
+        np.testing.assert_allclose(np.cov(whitened, rowvar=False), np.eye(5), atol=1e-9)
     assert np.isfinite(fitted(BertWhitening(eps=1e-6), x)).all()
 
 
-def test_damaged_or_unfit_embeddings_are_refused_with_their_numbers():
+def test_damaged_or_unfit_embeddings_are_refused():
     x = cone(20, 4)
     x[7, 2] = np.nan
     for make in (BertWhitening, BertFlow, ComponentsRemoved):
-        with pytest.raises(ValueError, match="embedding 7 of 20 holds NaN or infinite entries"):
+        with pytest.raises(ValueError, match="contains NaN"):
             make().fit(x)
-        with pytest.raises(ValueError, match=f"this {make.__name__} is not fitted yet"):
+        with pytest.raises(NotFittedError, match=f"This {make.__name__} instance is not fitted yet"):
             make().transform(cone(3, 4))
-        with pytest.raises(ValueError, match="at least 2 embeddings, got 1"):
+        with pytest.raises(ValueError, match="minimum of 2 is required"):
             make().fit(cone(1, 8))
-    with pytest.raises(ValueError, match=r"\[n, d\] with a row a sentence, got shape \(8,\)"):
-        checked(np.zeros(8))
+        with pytest.raises(ValueError, match="Expected 2D array, got 1D"):
+            make().fit(np.zeros(8))
     with pytest.raises(ValueError, match="all 20 embeddings are the same"):
         BertWhitening(n_components=1, eps=1e-3).fit(np.ones((20, 4)))
-    with pytest.raises(ValueError, match="n_components=5 is more than the 4 dimensions"):
-        BertWhitening(n_components=5).fit(cone(20, 4))
-    with pytest.raises(ValueError, match="n_components must be at least 1"):
-        BertWhitening(n_components=0)
+    for n_components in (0, 5):
+        with pytest.raises(ValueError, match=f"n_components must be from 1 to 4, or None, got {n_components}"):
+            BertWhitening(n_components).fit(cone(20, 4))
     with pytest.raises(ValueError, match="eps must be a number of at least 0"):
-        BertWhitening(eps=-1.0)
-    with pytest.raises(ValueError, match="fitted on embeddings of 4 dimensions, got 5"):
+        BertWhitening(eps=-1.0).fit(cone(20, 4))
+    with pytest.raises(ValueError, match="X has 5 features, but BertWhitening is expecting 4"):
         BertWhitening().fit(cone(20, 4)).transform(cone(3, 5))
