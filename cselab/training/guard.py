@@ -39,10 +39,10 @@ def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequ
         kind = type(encoder.backbone).__name__
         fields = ", ".join(f"{name} = {rate:g}" for name, rate in dropout_fields(encoder.backbone).items())
         raise ValueError(
-            f"{method.name} takes two encodings of a sentence as its views, which differ by dropout alone, and this "
+            f"{method.name} encodes each sentence twice, and the two views differ only by dropout, but this "
             f"{kind} drops nothing out ({fields or 'its config has no field for it'}): the views are identical, and "
             "nothing can be learnt from them. Set a rate (--dropout 0.1 on the command line, encoder.dropout = 0.1 in "
-            "Python), or take a method whose views differ otherwise"
+            "Python), or use a method whose views differ for a different reason"
         )
 
 
