@@ -29,7 +29,7 @@ def verify_checksums(file: Path, content: Mapping[str, Any]) -> None:
     """Compare a folder with the checksums in `content`, which `file` holds; earlier versions wrote fewer, or none.
 
     Raises:
-        CheckpointError: a file is missing or was altered; the message names it.
+        CheckpointError: a file is missing or was altered; the message names the file.
     """
     wanted = content.get("sha256", {})
     if not isinstance(wanted, dict):

@@ -50,7 +50,7 @@ def check_choice(what: str, name: str, known: Iterable[str], likeness: float = 0
 
 
 def register_class(table: dict[str, Any], kind: str, name: str, entry: type) -> None:
-    """Put a class into a registry; a second definition, for example by a repeated notebook cell, replaces it.
+    """Put a class into a registry; a second definition, for example by a repeated notebook cell, replaces the first.
 
     Raises:
         ValueError: a different class has that name.

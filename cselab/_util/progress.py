@@ -41,7 +41,7 @@ def say(text: str) -> None:
 
 
 def _is_watched() -> bool:
-    """Whether someone sees the output as it is made (a terminal, or a notebook that is not run headless)."""
+    """Whether the output is read while the code runs (a terminal, or a notebook that is not run headless)."""
     if os.environ.get("CSELAB_HEADLESS"):
         return False
     if sys.stderr.isatty():
@@ -51,7 +51,7 @@ def _is_watched() -> bool:
 
 
 class Progress:
-    """Count `total` steps of named work; use as a context manager; `total` is None where it is not known.
+    """Count `total` steps of named work; use as a context manager; an unknown `total` is None.
 
     Resumed work starts with `done` at the earlier progress.
 

@@ -1,4 +1,4 @@
-"""Files that are whole at any moment: written aside, and put in place when all of it is on the disk."""
+"""Files that are whole at any moment: written aside, and put in place when complete on the disk."""
 
 import errno
 import os
@@ -97,7 +97,7 @@ def folder_written_whole(path: Path, last: str) -> Iterator[Path]:
 
 
 def _usual_mode(file: Path) -> int:
-    """The mode of a new file here, as the umask has it; safetensors gives its own to nobody else."""
+    """The mode of a new file here, as the umask has it; safetensors makes files that only the owner reads."""
     file.touch()
     mode = file.stat().st_mode
     file.unlink()

@@ -1,4 +1,4 @@
-"""Changes of a text or its tokens that should keep the meaning (only `negate` reverses it), one per file.
+"""Changes of a text or its tokens that should keep the meaning (only `negate` reverses the meaning), one per file.
 
 Changes of texts turn a list of strings into a list of strings. Changes of tokens turn the result of `Encode.tokens`
 into tokens for `Encode`. Random numbers come from the generator that is passed in, on the CPU: the same generator

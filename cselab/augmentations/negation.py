@@ -19,7 +19,7 @@ def negate(text: str) -> str:
     * else "It is not true that" precedes the sentence.
 
     The authors' rules are these with a parser, which finds other verbs ("walks", "does not walk") and inserts a bare
-    "Not" if it finds none. Rules see words, not clauses: "the man who was ill left" becomes "the man who was not ill
+    "Not" if none is found. Rules see words, not clauses: "the man who was ill left" becomes "the man who was not ill
     left". The world's own denials are true ones.
 
     >>> negate("The train is late."), negate("It wasn't cold."), negate("Birds sing.")

@@ -6,7 +6,7 @@ import torch
 def draw_spans(
     document: str, anchors: int, positives: int, shortest: float, longest: float, generator: torch.Generator
 ) -> tuple[list[str], list[list[str]]]:
-    """Anchors of a document, and for each some spans that overlap the anchor or touch it.
+    """Anchors of a document, and for each some spans that overlap or touch the anchor.
 
     Lengths lie between the bounds; anchors tend to be long, positives short (the fourth and the second smallest of
     five uniform numbers, so Beta(4, 2) and Beta(2, 4)). A positive begins at most its own length before its anchor,

@@ -32,7 +32,7 @@ def check(root: str | Path | None = None) -> list[Checked]:
     """Load every data set of the suites, one by one, and report its state.
 
     Args:
-        root: a SentEval folder or one above it; `data_root()` when None.
+        root: a SentEval folder or a parent; `data_root()` when None.
 
     Raises:
         MissingFile: the folder does not exist.

@@ -121,15 +121,15 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
 
     Text and order are SentEval's: the tokens of the file joined by single spaces, rows sorted by number of
     tokens, then by label (MRPC: tokens of the first sentence, of the second, label). The order decides which
-    fold a row falls into, so it is part of the protocol. A blank row counts and reads as ".".
+    fold of a row, so the order is part of the protocol. A blank row counts and reads as ".".
 
     Args:
-        root: a SentEval folder or one above it; `data_root()` when None.
+        root: a SentEval folder or a parent; `data_root()` when None.
 
     Raises:
         ValueError: an unknown task or split.
-        MissingFile: no data folder, or a file of the set is not in it.
-        DataError: a file is damaged; the message names it, with the rows found and expected.
+        MissingFile: the data folder or a file of the set is missing.
+        DataError: a file is damaged; the message has its name and the rows found and expected.
 
     See also: `cselab.data.load_sts`, `cselab.data.load_clustering`.
     """
@@ -206,7 +206,7 @@ def _senteval_order(row: Row) -> tuple[int, int, int]:
 
 
 def _checked(rows: list[Row], part: str, path: Path) -> str:
-    """The provenance of a file, or an error that names it."""
+    """The provenance of a file, or an error with its name."""
     known = published_parts("labelled")[part]
     if damage := KNOWN_DAMAGE.get((part, len(rows))):
         raise DataError(f"{path}: {len(rows)} rows found, {known['rows']} expected; {damage}")

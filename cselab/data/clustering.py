@@ -46,8 +46,8 @@ def load_clustering(task: str, root: str | Path | None = None) -> Labelled:
 
     Raises:
         ValueError: an unknown task.
-        MissingFile: no data folder, or the set's file is not in it.
-        DataError: the file is damaged; the message names it, with the rows and classes found and expected.
+        MissingFile: the data folder or the set's file is missing.
+        DataError: the file is damaged; the message has its name and the rows and classes found and expected.
 
     See also: `cselab.data.load_classification`.
     """

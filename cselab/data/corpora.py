@@ -30,7 +30,7 @@ from cselab.data.tables import SIMCSE_NAMES
 class Corpus:
     """The description of a corpus: its file on the hub, our file, the number of rows, and the reader.
 
-    `source` is a repository of the hub and a commit, `sha256` of the published file, where it is known.
+    `source` is a repository of the hub and a commit, `sha256` of the published file, where known.
     """
 
     published: str

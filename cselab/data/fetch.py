@@ -1,4 +1,4 @@
-"""The evaluation sets from the Hugging Face hub into a SentEval folder, each checked before it is put in place.
+"""The evaluation sets from the Hugging Face hub into a SentEval folder, each checked before being put in place.
 
 The source is `princeton-nlp/datasets-for-simcse`, the archive that SimCSE's own script unpacks, named by its commit:
 every STS and transfer set in SentEval's files and folders, plain text. Earlier commits of it are the copy with 20
@@ -46,7 +46,7 @@ ELSEWHERE = (
 
 
 class Unreachable(ConnectionError):
-    """The hub cannot be reached, or a download from it broke off."""
+    """The hub cannot be reached, or a download broke off."""
 
 
 @dataclass(frozen=True)
@@ -64,12 +64,12 @@ class Fetched:
 def fetch(folder: str | Path | None = None, tasks: Sequence[str] | None = None) -> Iterator[Fetched]:
     """Get evaluation sets, one by one, and write those that are whole and as published in SentEval's layout.
 
-    A complete set is kept, without a download. A set that fails its check is refused, and no file of it is written.
+    A complete set is kept, without a download. A set that fails its check is refused, and none of its files is written.
     The same holds if a file exists with different content, because no file is ever overwritten. Downloads are kept in
     the hub's own cache.
 
     Args:
-        folder: a SentEval folder or one above it, made if need be; `folder_to_fill()` when None.
+        folder: a SentEval folder or a parent, made if need be; `folder_to_fill()` when None.
         tasks: names of sets; all that the source has when None.
 
     Raises:

@@ -34,10 +34,10 @@ class MissingFile(DataError, FileNotFoundError):
 
 
 def check_file(path: str | Path) -> Path:
-    """The path, if it is that of a file.
+    """The path, if a file is there.
 
     Raises:
-        MissingFile: it is not, or git-lfs or git-annex left a pointer in its place.
+        MissingFile: no file, or a pointer of git-lfs or git-annex in its place.
     """
     path = Path(path)
     if path.is_dir():

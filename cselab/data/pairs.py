@@ -173,7 +173,7 @@ def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
     lines are passed over.
 
     Args:
-        path: the file; separated values unless it ends in .jsonl, .json or .parquet.
+        path: the file; separated values unless its name ends in .jsonl, .json or .parquet.
         split: the rows of this split, if a column "split" (or a folder of several data sets) has several; None means
             "test", with a warning.
 

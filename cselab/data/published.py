@@ -53,7 +53,7 @@ def check_published(rows: Rows, known: dict[str, int | str], path: Path) -> str:
         known: `rows`, and the rest of the result of `describe` if we had the file.
 
     Raises:
-        DataError: the file is cut short, re-encoded, re-quoted or edited; the message names it.
+        DataError: the file is cut short, re-encoded, re-quoted or edited; the message names the file.
     """
     facts = describe(rows)
     if facts["rows"] != known["rows"]:

@@ -29,7 +29,7 @@ def data_root() -> Path | None:
 
 
 def folder_to_fill() -> Path:
-    """Where data is fetched to when no folder is named: where `data_root` looks for it. The folder need not exist.
+    """The folder for fetched data when none is named: where `data_root` looks. The folder need not exist.
 
     Raises:
         ValueError: CSELAB_DATA is empty, which means no folder.
@@ -48,13 +48,13 @@ def _usual_place() -> Path | None:
 
 
 def senteval_folder(root: str | Path | None = None) -> Path:
-    """The folder that holds `STS/`, `SICK/`, `MR/` ...: the root itself, or a usual place beneath it.
+    """The folder that holds `STS/`, `SICK/`, `MR/` ...: the root itself, or a usual place below.
 
     Args:
         root: for instance `data`, `data/senteval` or a clone of SentEval; `data_root()` when None.
 
     Raises:
-        MissingFile: no such folder; the message names it.
+        MissingFile: no such folder; the message names the path.
     """
     root = data_root() if root is None else Path(root)
     if root is None:

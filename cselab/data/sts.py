@@ -52,12 +52,12 @@ def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> 
     sub-corpus of each pair, for "full" the split it came from.
 
     Args:
-        root: a SentEval folder or one above it; `data_root()` when None.
+        root: a SentEval folder or a parent; `data_root()` when None.
 
     Raises:
         ValueError: an unknown task or split.
-        MissingFile: no data folder, or a file of the set is not in it.
-        DataError: a file is damaged; the message names it, with the rows found and expected.
+        MissingFile: the data folder or a file of the set is missing.
+        DataError: a file is damaged; the message has its name and the rows found and expected.
     """
     check_choice(f"split of {task}", split, sts_splits(task))
     folder = senteval_folder(root)

@@ -111,10 +111,10 @@ def _by_name(rows: Iterable[Any], names: Sequence[Any]) -> Iterator[tuple[Any, .
 
 
 def check_corpus(path: str | Path) -> Path:
-    """The path, if it is that of a file or of a data set's folder.
+    """The path, if a file or a data set's folder is there.
 
     Raises:
-        MissingFile: it is not.
+        MissingFile: neither is there.
     """
     path = Path(path)
     if path.is_dir() and not any((path / name).is_file() for name in DATASET):
@@ -186,7 +186,7 @@ def tab_rows(path: Path) -> Rows:
 
 
 def csv_rows(path: Path, separator: str = ",") -> Rows:
-    """The fields of each row, quoted as a spreadsheet does it; the number is of its last line."""
+    """The fields of each row, quoted as in a spreadsheet; the number is of its last line."""
     csv.field_size_limit(LONGEST_FIELD)
     reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True, delimiter=separator)
     try:
@@ -212,7 +212,7 @@ _QUOTED = re.compile(r'(?:(?<=\t)|^)"(?>[^"]|"")*"(?=\t|$)')
 
 
 def _is_quoted(path: Path) -> bool:
-    """Whether every quote of a tab-separated file is a csv writer's: round the whole header, or where it is needed.
+    """Whether every quote of a tab-separated file is a csv writer's: round the whole header, or where needed.
 
     Quotes are needed around a quote, and around a tab or line end inside a field.
     """

@@ -109,7 +109,7 @@ class DeepPrefix(nn.Module):
 
     In training each row applies dropout to the prefix as to its embedding. The sentence's tokens keep their
     positions; in DCPCSE's code they begin behind the prefix. The prefix belongs to the encoder
-    (`SentenceEncoder.prefix`): it is part of its weights, its hash and its folder. transformers and
+    (`SentenceEncoder.prefix`): part of its weights, its hash and its folder. transformers and
     sentence-transformers cannot apply it.
 
     Args:

@@ -42,7 +42,7 @@ def as_encoder(given: Any, sentences: Sequence[str] | None = None) -> Any:
 
     Args:
         given: anything with `encode` (a `SentenceEncoder`, a `SentenceTransformer`, a model of model2vec), which is
-            returned as it is; the result of `train`, for its encoder; the name or folder of an encoder; a function of a
+            returned as is; the result of `train`, for its encoder; the name or folder of an encoder; a function of a
             list of sentences that returns their vectors; `{sentence: vector}`; or an array with a row for each of
             `sentences`.
         sentences: whose the rows of an array are.
@@ -79,7 +79,7 @@ def as_encoder(given: Any, sentences: Sequence[str] | None = None) -> Any:
 
 
 def takes_one(function: Any) -> bool:
-    """Whether a function needs one argument: it encodes a list of sentences. One that scores pairs needs two."""
+    """Whether a function needs one argument, a list of sentences. One that scores pairs needs two."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some builtins have no signature
@@ -89,7 +89,7 @@ def takes_one(function: Any) -> bool:
 
 
 def encode(encoder: Any, sentences: list[str], **options: Any) -> Float[np.ndarray, "_n _d"]:
-    """`encoder.encode(sentences, **options)` as an array [n, d], whatever kind of array or tensor it returns.
+    """`encoder.encode(sentences, **options)` as an array [n, d], whatever kind of array or tensor is returned.
 
     Raises:
         ValueError: anything except one vector per sentence.

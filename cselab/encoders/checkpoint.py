@@ -73,7 +73,7 @@ def read_info(path: Path) -> dict[str, Any]:
 
 @contextmanager
 def checkpoint_errors(file: Path, *also: type[Exception]) -> Iterator[None]:
-    """Raise CheckpointError, which names the file, if the code inside cannot read it, or raises one of `also`."""
+    """Raise CheckpointError, which names the file, if the code inside cannot read the file, or raises one of `also`."""
     wrong: tuple[type[Exception], ...] = (SafetensorError, OSError, *also)
     try:
         yield

@@ -27,7 +27,7 @@ class DistributedEncoder:
 
     All processes call `encode` with the same sentences. Each process encodes its share of the distinct sentences, and
     all processes get all vectors. The vectors agree with those of one process up to rounding, because the batches
-    differ. An error in one process is raised in all processes. In a single process it is the encoder itself.
+    differ. An error in one process is raised in all processes. In a single process the result is the encoder itself.
     `evaluate` shares out the scoring of its tasks, too, and `encode_to_file` lets one process write.
 
     Not for the evaluator of `train`, which one process calls while the rest wait.

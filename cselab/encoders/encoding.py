@@ -63,7 +63,7 @@ class Encode:
 
     @property
     def head(self) -> Any:
-        """The training head, for a method that applies it itself."""
+        """The training head, for a method that applies the head itself."""
         return self.encoder.head
 
     def tokens(self, texts: Sequence[str], template: str | None = None) -> dict[str, Tensor]:

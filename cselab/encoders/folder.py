@@ -372,7 +372,7 @@ def check_folder(path: Path) -> None:
     """Check a folder of cselab against its checksums; folders of other programs have no checksums.
 
     Raises:
-        CheckpointError: a file was altered; the message names it.
+        CheckpointError: a file was altered; the message names the file.
     """
     if (own := path / "cselab.json").exists():
         verify_checksums(own, _read_object(own))
@@ -557,7 +557,7 @@ def load_tokenizer(folder: Path) -> Any:
 
 
 def _lower_case(tokenizer: Any) -> None:
-    """Lower the case of every text first, as sentence-transformers' `do_lower_case` does, unless it is done already."""
+    """Lower the case of every text first, as sentence-transformers' `do_lower_case` does, unless done already."""
     if not _lowers(tokenizer):
         steps = [normalizers.Lowercase(), *_normalizers(tokenizer)]
         tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)

@@ -22,7 +22,7 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {
 
 
 def check_head(head: nn.Module) -> None:
-    """Raise TypeError unless the head can be saved; checked when it is attached, not after the last step."""
+    """Raise TypeError unless the head can be saved; checked at the attachment, not after the last step."""
     if not isinstance(head, nn.Module) or not callable(getattr(head, "dense_layers", None)):
         raise TypeError(
             f"the head {type(head).__name__} cannot be saved: a head is an nn.Module with `dense_layers()`, which "

@@ -24,7 +24,7 @@ def bundled_folder(name: str) -> Path:
     """The folder of a bundled encoder, each of its files checked against its checksum once.
 
     Raises:
-        CheckpointError: a file is missing or damaged; the message names it.
+        CheckpointError: a file is missing or damaged; the message names the file.
     """
     for file, wanted in json.loads(CHECKSUMS.read_text(encoding="utf-8")).items():
         if file.startswith(f"{name}/"):

@@ -2,7 +2,7 @@
 
 Buckets          a batch is cut into parts of rows of like length, so that a pass computes words and little padding
 First token      the last layer ends with [CLS] if pooling reads only [CLS]
-Precision        bfloat16 if it is faster; this changes vectors, so the user must choose it
+Precision        bfloat16 if that is faster; this changes vectors, so the user must choose it
 oneDNN           matrix products by the library that suits the processor
 A GPU's queue    Python fills a queue through which the GPU works. Asking for a number, or copying from ordinary memory,
                  waits until the queue is empty, and the GPU then waits for Python: here neither is done
@@ -193,7 +193,7 @@ def mkl_is_slow() -> bool:
 
 
 def _processor() -> str:
-    """The maker's name is in it, on Linux and Windows."""
+    """Contains the maker's name, on Linux and Windows."""
     described = Path("/proc/cpuinfo")
     return described.read_text() if described.exists() else platform.processor()
 
@@ -202,7 +202,7 @@ def _processor() -> str:
 
 
 def is_asynchronous(device: torch.device) -> bool:
-    """Whether work on this device is queued. A CPU does it at once."""
+    """Whether work on this device is queued. A CPU works at once."""
     return device.type != "cpu"
 
 

@@ -130,7 +130,7 @@ def _template_wanted(tokenizer: Any, template: str) -> str:
 
 
 def _wrap(tokenizer: Any, before: list[int], after: list[int]) -> None:
-    """Let the tokenizer put these tokens around each sentence, in place of its own."""
+    """Let the tokenizer put these tokens around each sentence, in place of the default ones."""
     from tokenizers.processors import TemplateProcessing
 
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(

@@ -179,7 +179,7 @@ def fitted(
     Raises:
         ValueError: an unknown transform; too few sentences to fit it on; vectors that are not finite or all the
             same, or none.
-        DataError: no such file, or no sentence in it.
+        DataError: no such file, or no sentence in the file.
     """
     if not hasattr(encoder, "encode"):
         raise NeedsVectors(f"{transform} transforms sentence vectors; {name_of(encoder)} has none")

@@ -45,7 +45,7 @@ def evaluate(
             "world-clustering", which need no data folder; or a suite with options, such as `STS(aggregation="mean")`
             or `Clustering(seeds=range(5))`; or several in a list. Or your scored pairs, in any form of
             `cselab.data.as_pairs`: `Pairs`, tuples, a table, a file.
-        data: a SentEval folder or one above it; `data_root()` when None. For "geometry" also pairs, a list of
+        data: a SentEval folder or a parent; `data_root()` when None. For "geometry" also pairs, a list of
             sentences, a text file, or "world" for the bundled world's pairs.
         tasks: names of tasks; all of the suites when None. A task whose data are missing is an error when it
             was named, and otherwise listed in `Scores.missing`.

@@ -49,7 +49,7 @@ def check_negatives(negatives: Tensor, anchor: Tensor) -> None:
     """Further negatives: `[M, d]` of all anchors, or `[N, M, d]`, M of each anchor's own.
 
     Raises:
-        TypeError, ValueError: anything else; the message names it.
+        TypeError, ValueError: anything else; the message names the argument.
     """
     if not isinstance(negatives, Tensor) or not negatives.is_floating_point():
         raise TypeError(f"negatives is {type(negatives).__name__}; give a floating-point torch tensor [M, d]")

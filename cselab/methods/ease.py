@@ -1,4 +1,4 @@
-"""EASE (Nishikawa et al. 2022): a sentence is drawn to the entity that it speaks of."""
+"""EASE (Nishikawa et al. 2022): a sentence is drawn to the entity that is mentioned."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""MCSE (Zhang et al. 2022): a sentence is drawn to the picture that it describes."""
+"""MCSE (Zhang et al. 2022): a sentence is drawn to its picture."""
 
 import torch
 from torch import nn

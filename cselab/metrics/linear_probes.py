@@ -49,7 +49,7 @@ class Probes(NamedTuple):
 
 @dataclass(frozen=True)
 class MinibatchProbes:
-    """Logistic regression by minibatches with early stopping, as SentEval's PyTorch classifier does it.
+    """Logistic regression by minibatches with early stopping, as in SentEval's PyTorch classifier.
 
     Mean cross-entropy, weights and bias decayed by the penalty (L2 inside the optimiser, not decoupled).
     Every fold starts from the same random weights, and each draws its orders from its own stream of the same
@@ -215,5 +215,5 @@ def initial_weights(d: int, classes: int, seed: int) -> Float[Tensor, "c _d"]:
 
 
 def _predict(x: Float[Tensor, "m d"], weights: Float[Tensor, "p c d"]) -> Int[Tensor, "m p"]:
-    """The class of each row as each probe sees it."""
+    """The class of each row by each probe."""
     return (x @ weights.flatten(0, 1).T).unflatten(1, weights.shape[:2]).argmax(2)

@@ -22,7 +22,7 @@ class DeferredMetrics:
 
     @property
     def due(self) -> bool:
-        """Whether it is time to read."""
+        """Whether the time to read has come."""
         return len(self.waiting) >= self.most
 
     def add(self, step: int, terms: Mapping[str, Tensor], norm: Tensor, more: Mapping[str, float]) -> None:

@@ -27,7 +27,7 @@ def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequ
     states and random numbers are left as they were.
 
     Raises:
-        ValueError: identical views; names the fields of the config that hold the dropout, and how it is set.
+        ValueError: identical views; names the fields of the config that hold the dropout, and the way to set them.
     """
     device = encoder.device
     with torch.no_grad(), torch.random.fork_rng([device] if device.type == "cuda" else []):

@@ -23,7 +23,7 @@ def wait_for_all() -> None:
     """Wait for all processes; on CPUs the error names the missing one (on GPUs NCCL's watchdog does).
 
     Raises:
-        TimeoutError: a process does not answer; names it.
+        TimeoutError: a process does not answer; names the process.
     """
     if not torch.distributed.is_initialized() or torch.distributed.get_backend() != "gloo":
         return

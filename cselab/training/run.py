@@ -21,7 +21,7 @@ class StopTraining(Exception):
 
 
 class TrainingDiverged(ArithmeticError):
-    """A loss, a gradient or a weight became NaN or infinite; the message names it."""
+    """A loss, a gradient or a weight became NaN or infinite; the message names the tensor."""
 
 
 BOUNDS = {"above": ("above", gt), "least": ("at least", ge), "below": ("below", lt), "most": ("at most", le)}
@@ -55,7 +55,7 @@ class TrainConfig:
             under Memory Limited Setup"). Same loss and gradient, one more forward pass. By default all views at once.
 
     Raises:
-        ValueError: a value out of its range; names it.
+        ValueError: a value out of its range; names the setting.
     """
 
     steps: int | None = field(
@@ -105,7 +105,7 @@ class TrainConfig:
 
 @dataclass(repr=False)
 class Run:
-    """A training run: the encoder as it is now, and everything that was seen on the way.
+    """A training run: the current encoder, and everything that was seen on the way.
 
     `history` has a row (dict) a step: "step", "loss", each named term of the loss, and on evaluated steps the
     evaluator's values ("score", "alignment", "uniformity", "effective_rank" ...). Row 0 is the encoder before
@@ -143,7 +143,7 @@ class Run:
         return pandas.DataFrame(self.history).set_index("step")
 
     def curve(self, name: str) -> tuple[list[int], list[float]]:
-        """Steps and values of one column of the history, where it has a value.
+        """Steps and values of one column of the history, without empty rows.
 
         Raises:
             ValueError: no row has that column; the message lists the columns.

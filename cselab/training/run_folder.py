@@ -141,7 +141,7 @@ class RunFolder:
         """The content of run.json for a finished training.
 
         Raises:
-            CheckpointError: it lacks something.
+            CheckpointError: the folder lacks a part.
         """
         return _parse(self.path / "run.json", WRITTEN | FINISHED)
 

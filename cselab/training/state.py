@@ -157,7 +157,7 @@ class Training:
             self.optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
 
     def checkpoint(self) -> None:
-        """End a step: all processes stop together, and the checkpoint is written where it is due."""
+        """End a step: all processes stop together, and the checkpoint is written where due."""
         run = self.run
         self.history.agree_to_stop()
         self.steps.stopped = run.stopped is not None

@@ -18,7 +18,7 @@ rest differs from that code in this:
   plain Adam. A step of the code has 32 pairs of sentences with BERT's dropout; a step of cselab has 32 constant
   vectors.
 
-See also: `cselab.transforms.BertFlow`, which fits it.
+See also: `cselab.transforms.BertFlow`, which fits this flow.
 """
 
 import math
@@ -129,7 +129,7 @@ class Glow(nn.Module):
 
     @torch.no_grad()
     def begin_at(self, x: Float[Tensor, "n d"]) -> None:
-        """Start each activation norm from these rows, as they arrive at it."""
+        """Start each activation norm from these rows, as they arrive there."""
         for level in self.levels:
             for step in level:
                 step.norm.begin_at(x)

@@ -200,7 +200,7 @@ class Clause:
         return sentence_case((f"{front}, " if front else "") + joined(*words, *setting))
 
     def question(self, kind: str) -> str | None:
-        """A question of one of `QUESTIONS`, or None where the meaning does not answer it."""
+        """A question of one of `QUESTIONS`, or None where the meaning has no answer."""
         _, target, others = self._object()
         asked = self.things.get(target) if self.saying.passive else None
         subject, rest = self._role(self.saying.subject, "the", "subject"), self.saying.rest
@@ -241,7 +241,7 @@ class Clause:
         return article, others[0] if others else "", others[1:]
 
     def _role(self, token: str, article: str = "", role: str = "object") -> Phrase:
-        """The thing in a role, or the token itself where it is a word."""
+        """The thing in a role, or the token itself for a word."""
         thing = self.things.get(token)
         if not thing:
             return Phrase(token)

@@ -1,21 +1,21 @@
-"""Panels: what is looked at in the notebooks. Each has a state, a pure figure of it and a thin shell.
+"""Panels: the interactive pictures of the notebooks. Each has a state, a pure figure of it and a thin shell.
 
     AlignmentUniformity   methods in the plane of alignment and uniformity, over their training steps
     EmbeddingMap          sentences as points, encoders side by side, over training steps
-    LossLab               a batch's cosines while it trains, and what each loss wants of them
-    MethodMap             methods on the pipeline: at which stages each does what SimCSE does not
-    NoiseLab              the cloud that dropout makes of a sentence, and what noise does to both kinds of pair
+    LossLab               a batch's cosines while it trains, and the gradients of each loss at them
+    MethodMap             methods on the pipeline: the stages at which each differs from SimCSE
+    NoiseLab              the cloud that dropout makes of a sentence, and the effect of noise on both kinds of pair
     PairExplorer          typed sentences: their cosine under each encoder, among graded pairs, also without a kernel
     PaperBesideHere       an experiment: published, ours, difference, whether the claims hold; or a map of all gains
-    Picture               planes of your own, drawn as the panels are, without controls
+    Picture               your own planes, drawn as the panels are, without controls
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
     Sphere                points that a hand drags, and the force of a loss on each; computed in the page
     ToyTraining           SimCSE live on a bag of words in 8 dimensions; computed in the page
-    TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; finished runs beside it
-    WhiteningLab          whitening in groups: covariance, spectrum, and what the views of a sentence differ by
+    TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; with finished runs
+    WhiteningLab          whitening in groups: covariance, spectrum, and the difference of a sentence's views
     WordContributions     two sentences, and the part of their cosine that each pair of words has
 
-`sketches` draws what stands before a formula, `effect_planes` how effects grow with the size of training. `link` makes
+`sketches` draws the picture before a formula, `effect_planes` how effects grow with the size of training. `link` makes
 panels move together. `kit.panel` says how a panel is built, `kit.page_panel` how one that computes in the page,
 `kit.page` how figures get into pages read without a kernel.
 """

@@ -1,4 +1,4 @@
-"""A masked language model that fills blanks and does not learn: ELECTRA's generator, as DiffCSE has it."""
+"""A masked language model that fills blanks and does not learn: ELECTRA's generator, as in DiffCSE."""
 
 import copy
 from typing import Any, Literal

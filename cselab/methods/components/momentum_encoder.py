@@ -44,7 +44,7 @@ class MomentumEncoder(nn.Module):
 
     @torch.no_grad()
     def follow(self, encoder: SentenceEncoder) -> None:
-        """One step towards the encoder, and its head where a copy of it follows, too."""
+        """One step towards the encoder, and its head where a copy of the head follows, too."""
         for part in ("backbone", "head") if self.encoder.head is not None else ("backbone",):
             slow, fast = getattr(self.encoder, part), getattr(encoder, part)
             for own, followed in zip(slow.parameters(), fast.parameters(), strict=True):

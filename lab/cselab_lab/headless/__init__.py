@@ -1,1 +1,1 @@
-"""Notebooks run without a front end: parameters checked, numbers held against recorded ones, a page to read."""
+"""Notebooks run without a front end: parameters checked, numbers compared with recorded ones, a page to read."""

@@ -31,7 +31,7 @@ def execute(
     Args:
         notebook: with one cell tagged `parameters`.
         executed: the file to write.
-        parameters: passed in a cell of their own, below the defaults.
+        parameters: passed in a new cell, below the defaults.
         folder: where the cells run.
         timeout: time limit for a cell in seconds; None: no limit.
         echo: receives each line of the progress.

@@ -22,7 +22,7 @@ def hard_negatives(
     from the first, tells which of them training has parted.
 
     Args:
-        pairs: with grades, such as `load_sts("STS-B", split="train")`, or `read_pairs` of your own.
+        pairs: with grades, such as `load_sts("STS-B", split="train")`, or your own from `read_pairs`.
         encoders: one, or several by name; the first one chooses and sorts.
         share: of the pairs, from the lowest grade upwards, that count as negatives; above 0, at most 1. Grades that
             equal the highest of these are in.

@@ -3,7 +3,7 @@
     data -> view -> encoder -> head -> loss
 
 SimCSE gives each sentence twice to one encoder with dropout, puts Linear + tanh on the vectors, and contrasts them by
-InfoNCE. A method of your own is watched like all others, once it is registered.
+InfoNCE. Your own method is watched like the rest, once registered.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def _networks(method: Method) -> list[Any]:
 
 
 def _has_other_weights(method: Method, networks: list[Any]) -> bool:
-    """Whether the method learns weights that belong to no network of its own."""
+    """Whether the method learns weights outside a network."""
     known = {id(weight) for network in networks for weight in network.parameters()}
     return any(weight.requires_grad and id(weight) not in known for weight in method.parameters())
 

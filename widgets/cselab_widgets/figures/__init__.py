@@ -1,1 +1,1 @@
-"""What is looked at without controls: drawings before a formula, and effects by the size of training."""
+"""Pictures without controls: drawings before a formula, and effects by the size of training."""

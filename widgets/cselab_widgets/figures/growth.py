@@ -19,7 +19,7 @@ def effect_planes(sizes: DataFrame) -> list[Plane]:
     """A plane for each effect: points over SimCSE by the steps of training, with the 95 % interval over the seeds.
 
     Args:
-        sizes: lines of `cselab_lab.experiments.growth.by_size`; those of several profiles may stand together.
+        sizes: lines of `cselab_lab.experiments.growth.by_size`; those of several profiles may be together.
     """
     return [_plane(name, lines) for name, lines in sizes.groupby("effect", sort=False)]
 

@@ -1,6 +1,6 @@
 """Encoders as a page carries them: what encoder.js reads, and which encoders it can compute.
 
-The weights of the first encoder travel in half precision. What another has more than these, because it was trained from
+The weights of the first encoder travel in half precision. The difference of a second encoder, which was trained from
 them, travels as whole numbers of 12 bits with a scale a tensor: closer than half precision, and half as long. What half
 precision lost of the first, if it was trained itself, is such a change, too.
 """

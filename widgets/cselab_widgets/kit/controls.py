@@ -30,11 +30,11 @@ def buttons(name: str, options: Sequence[str], value: str, width: str = "6em") -
 
 
 class Sizes(ipywidgets.SelectionSlider):
-    """A slider over so many numbers."""
+    """A slider over several numbers."""
 
 
 def slider(name: str, values: Iterable[float], value: float) -> Sizes:
-    """A slider over so many values; the current one is among them, wherever it came from."""
+    """A slider over several values; the current one is among them, wherever it came from."""
     return Sizes(
         options=sorted({*values, value}),
         value=value,
@@ -57,9 +57,9 @@ def show_value(control: ipywidgets.Widget, value: Any) -> None:
 
 
 def row_options(rows: RowOptions, selection: tuple[int, ...], nothing: str) -> RowOptions:
-    """The options of a list that sets `selection`: `nothing`, each row, and what is selected if it is none of these.
+    """The options of a list that sets `selection`: `nothing`, each row, and a selection that is none of these.
 
-    Such a list does by keyboard what a click on a point does, and always says what is shown.
+    Such a list replaces a click on a point for users of a keyboard, and always shows the selection.
 
     >>> row_options([("first", (0,)), ("second", (1,))], (0, 1), "none")
     [('none', ()), ('2 selected', (0, 1)), ('first', (0,)), ('second', (1,))]

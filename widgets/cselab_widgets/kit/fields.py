@@ -30,10 +30,10 @@ class Shown:
         label: its visible name.
         kind: "list", "buttons", "steps" and "labelled" (a slider over names) accept what they offer; "rows" (a list of
             rows of the table), "slider", "number", "text", "check" and "toggle" accept other values, too.
-        values: what is offered, or the attribute of the state that has it. A list of fewer than two is not shown.
+        values: the values on offer, or the attribute of the state that has them. A list of fewer than two is not shown.
         where: the attribute of the state that must be true when the panel is made, or there is no control.
         when: the attribute of the state that must be true now, or the control is hidden.
-        asked: the questions (`tabs` of `side_by_side`), by number, beside which the control stands; none means all.
+        asked: the questions (`tabs` of `side_by_side`), by number, that show the control; none means all.
         bounds: limits of a number by the names of `BOUNDS`, or the attributes of the state that have them.
         more: further arguments of the widget.
     """
@@ -51,7 +51,7 @@ class Shown:
         return list(_of(state, self.values))
 
     def check(self, name: str, state: Any) -> None:
-        """Raise a ValueError that names what is allowed."""
+        """Raise a ValueError that names the allowed values."""
         value = getattr(state, name)
         if self.kind in ("list", "buttons", "steps", "labelled"):
             offered = [one[1] if isinstance(one, tuple) else one for one in self.offered(state)]
@@ -68,7 +68,7 @@ class Shown:
 
     @property
     def classes(self) -> list[str]:
-        """By which the style sheet shows the control beside its questions alone."""
+        """The class by which the style sheet shows the control only with its questions."""
         return [f"cselab-question-{number}" for number in self.asked] + ["cselab-asked"] * bool(self.asked)
 
     def widget(self, name: str, state: Any, offered: Sequence[Any] | None) -> ipywidgets.Widget | None:
@@ -132,7 +132,7 @@ def hidden_controls(state: Any) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """What a panel shows: its fields are checked by what their controls accept."""
+    """The contents of a panel: its fields are checked by the values that their controls accept."""
 
     def __post_init__(self) -> None:
         for name, control in shown_fields(self).items():

@@ -1,4 +1,4 @@
-"""Checks of what users hand to panels: sentences, vectors, snapshots, colours, pairs, frames. Errors say which."""
+"""Checks of the sentences, vectors, snapshots, colours, pairs and frames of users. Errors name the argument."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
@@ -35,7 +35,7 @@ def vectors(given: Any, name: str, rows: int | None = None) -> Float[np.ndarray,
     """Rows of finite numbers, as many as there are sentences. Double precision stays, all else is single.
 
     Raises:
-        ValueError: another shape, another number of rows, NaN or infinity.
+        ValueError: a different shape, a different number of rows, NaN or infinity.
     """
     array = np.asarray(given)
     array = array if array.dtype == np.float64 else array.astype(np.float32)

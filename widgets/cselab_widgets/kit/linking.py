@@ -60,14 +60,14 @@ class Link:
 
 
 def link(*panels: Panel, share: Sequence[str] = SHARED) -> Link:
-    """Make panels share a step, a selection, an encoder: moving one moves the others.
+    """Make panels share a step, a selection, an encoder: moving one moves all.
 
-    A panel takes part in what it has. One that was not looked at at some step goes to the latest before it; one
+    A panel shares the fields that it has. A panel without a record of some step goes to the latest before it; one
     that does not know an encoder stays. Rows are selected where they are the same thing: the same sentence, the
     same pair (see `Panel.items`). The panels take the first one's step and encoder at once.
 
     Args:
-        share: what to share, of "step", "selection" and "encoder".
+        share: the fields to share, of "step", "selection" and "encoder".
 
     Returns:
         The link; `link(...).unlink()` ends it.
@@ -88,7 +88,7 @@ def _fields(panel: Panel) -> set[str]:
 
 
 def _nearest(panel: Panel, name: str, value: Any) -> Any:
-    """The value that a panel can take for one of another: None if there is none."""
+    """The value of a panel that corresponds to a linked panel's value, or None."""
     allowed = getattr(panel.state, f"{name}s", None)
     if allowed is None or value in allowed:
         return value

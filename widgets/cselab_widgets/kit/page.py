@@ -1,7 +1,7 @@
 """A panel as a piece of HTML, for notebooks exported to pages and read offline.
 
-The contract with whoever makes the page: plotly.js stands in the page **once**, wherever it likes
-(before the figures or after them, inline or as a file beside it), as the global `Plotly`, for instance
+The contract with whoever makes the page: plotly.js is in the page **once**, anywhere
+(before the figures or after them, inline or as a separate file), as the global `Plotly`, for instance
 
     <script>{plotly.offline.get_plotlyjs()}</script>
 
@@ -55,9 +55,9 @@ _PAGE = """\
 
 
 def figure_to_html(height: int, words: Mapping[str, str], piece: Mapping[str, Any]) -> str:
-    """A `div` and a script that draw a panel once plotly.js is there; its summary, so many pixels tall, until then.
+    """A `div` and a script that draw a panel once plotly.js is there; its summary, `height` pixels tall, until then.
 
-    `words` are summary, note and details (HTML); `piece` is what page_figure.js takes.
+    `words` are summary, note and details (HTML); `piece` is the argument of page_figure.js.
     """
     # "<" would let a sentence close the script element; inside JSON it only ever stands in strings.
     script = json.dumps(piece, separators=(",", ":")).replace("<", "\\u003c")

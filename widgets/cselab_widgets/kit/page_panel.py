@@ -4,12 +4,12 @@ Such a panel is a JavaScript module with a function `mount(place, state, told)`,
 change it, and a class that names both:
 
     class Sphere(PagePanel):
-        modules = (*COMPUTING, HERE / "sphere.js")                            # those that others import first
+        modules = (*COMPUTING, HERE / "sphere.js")                            # imported modules first
         mount = "mountSphere"
         holds = SphereState                                                   # a frozen dataclass of JSON's values
         describe = staticmethod(summary)                                      # of a state, in words
 
-`told(state)` is to be called when a hand lets go; `mount` returns `update(state)` and `stop()`. What does not change,
+`told(state)` is to be called when a hand lets go; `mount` returns `update(state)` and `stop()`. Constants,
 such as the weights of an encoder, is `carried`: a fourth argument, JSON but for bytes, which are base64 in a page.
 """
 
@@ -56,10 +56,10 @@ document.querySelectorAll('[data-cselab-page="{digest}"]').forEach(function (div
 
 
 class PagePanel(anywidget.AnyWidget):
-    """A state, and a front end that shows it and computes what follows from it.
+    """A state, and a front end that shows it and computes its consequences.
 
     Attributes:
-        state: what is shown now, also after a hand changed it; a frozen dataclass. Change it by `set`.
+        state: the state shown now, also after a hand changed it; a frozen dataclass. Change it by `set`.
     """
 
     modules: ClassVar[Sequence[Path]] = ()
@@ -86,7 +86,7 @@ class PagePanel(anywidget.AnyWidget):
         super().__init__(state=state, shown=asdict(state), carried=carried, own_id=own_id, model_id=own_id)
 
     def set(self, **changes: Any) -> None:
-        """Change fields of the state; what is on the screen follows.
+        """Change fields of the state; the screen follows.
 
         Raises:
             TypeError: a name is not a field of the state.
@@ -105,7 +105,7 @@ class PagePanel(anywidget.AnyWidget):
             self.state = self.holds(**change["new"])
 
     def summary(self) -> str:
-        """What is shown now, in words."""
+        """The current state in words."""
         return self.describe(self.state)
 
     def to_html(self, path: str | Path) -> Path:
@@ -128,7 +128,7 @@ class PagePanel(anywidget.AnyWidget):
         )
 
     def _in_output(self) -> str:
-        """What a cell's output keeps for a page without a kernel."""
+        """The part of a cell's output for a page without a kernel."""
         return self._html()
 
     def __repr__(self) -> str:

@@ -1,25 +1,25 @@
-"""What all panels share: a state, a pure figure of it, and the thin shell that shows both.
+"""The base of all panels: a state, a pure figure of it, and the thin shell that shows both.
 
 A panel is written in four pieces, each testable without a browser:
 
     @dataclass(frozen=True, eq=False)
-    class NoiseState(State):                       # what is shown; its fields describe their controls (fields.py)
+    class NoiseState(State):                       # its fields describe their controls (fields.py)
         steps: list[int]
         step: int = shown("step", "steps", "steps")
 
     def figure(state) -> go.Figure: ...            # pure; always the same traces, in the same order
     def summary(state) -> str: ...                 # the same in words, for a page without plots
-    def explain(state) -> str: ...                 # what the axes are, and which way is better
+    def explain(state) -> str: ...                 # the axes, and which way is better
     def details(state) -> str: ...                 # HTML below that, if there is any
 
-    class Noise(Panel):                            # the shell: takes what users have
+    class Noise(Panel):                            # the shell: its arguments are the users' objects
         holds = NoiseState
 
 A panel finds the four functions by their names in its own module.
 
 Rules for the figure:
 * each trace has a fixed `uid`, by which it is known again from one state to the next;
-* what is costly and does not change (hover texts, projections) is made once, in the state, not in the figure;
+* costly constants (hover texts, projections) are made once, in the state, not in the figure;
 * coordinates are `rounded`, so that pages are small and runs comparable, or, beyond some hundreds, numpy arrays,
   which travel as bytes; up to `SVG_POINTS` points are drawn as SVG, because a page holds only a handful of WebGL plots;
 * points that can be picked carry their row number of `to_frame()` as `customdata`;
@@ -63,7 +63,7 @@ class Panel(traitlets.HasTraits):
     the panel the cell showed before; `key` names the place instead where a cell is not known.
 
     Attributes:
-        state: what is shown now; a frozen dataclass. Change it by `set`; `observe(f, "state")` to hear of changes.
+        state: the state shown now; a frozen dataclass. Change it by `set`; `observe(f, "state")` to hear of changes.
         selection: the rows of `to_frame()` that are picked out, by lasso or click, or by setting it from Python.
 
     See also: `link`, which makes panels move together.
@@ -98,32 +98,32 @@ class Panel(traitlets.HasTraits):
     # ---- what a panel may say of itself --------------------------------------------------------------------
 
     def controls(self) -> Mapping[str, ipywidgets.Widget]:
-        """Widgets by the field of the state that their `value` sets; by default what the fields describe."""
+        """Widgets by the field of the state that their `value` sets; by default made from the fields."""
         offered = self.options(self.state)
         made = {name: one.widget(name, self.state, offered.get(name)) for name, one in shown_fields(self.state).items()}
         return {name: widget for name, widget in made.items() if widget is not None}
 
     @staticmethod
     def options(state: Any) -> Mapping[str, Sequence[Any]]:
-        """Of controls whose values change with the state, what they offer now, by field: values, or (label, value)."""
+        """The current options of controls whose values change with the state, by field: values, or (label, value)."""
         return {}
 
     @staticmethod
     def explain(state: Any) -> str:
-        """The line under the plot: what is seen, and which way is better."""
+        """The line under the plot: its content, and which way is better."""
         return ""
 
     @staticmethod
     def details(state: Any) -> str:
-        """HTML under that line, such as a table of what was clicked."""
+        """HTML under that line, such as a table of the clicked rows."""
         return ""
 
     def takes_long(self, changes: Mapping[str, Any]) -> str:
-        """What is said beside the controls before changes that take seconds; nothing by default."""
+        """The text near the controls before changes that need seconds; empty by default."""
         return ""
 
     def items(self) -> Sequence[Hashable]:
-        """What each row of `to_frame()` is, such as its sentence: by these, linked panels share a selection."""
+        """A key for each row of `to_frame()`, such as its sentence: by these, linked panels share a selection."""
         return range(len(self.to_frame()))
 
     def selected(self, rows: tuple[int, ...]) -> None:
@@ -141,15 +141,15 @@ class Panel(traitlets.HasTraits):
     # ---- looking and changing ------------------------------------------------------------------------------
 
     def figure(self, **changes: Any) -> go.Figure:
-        """The figure as it is now or would be after `changes`; a Plotly figure of its own, to keep or save."""
+        """The figure as it is now or would be after `changes`; a new Plotly figure, to keep or save."""
         return self.draw(self._changed(changes))
 
     def summary(self) -> str:
-        """What the figure shows now, in words."""
+        """The content of the figure in words."""
         return self.describe(self.state)
 
     def set(self, **changes: Any) -> None:
-        """Change fields of the state; what is on the screen follows. The controls call nothing else.
+        """Change fields of the state; the screen follows. The controls call nothing else.
 
         Raises:
             TypeError: a name is not a field of the state.
@@ -189,7 +189,7 @@ class Panel(traitlets.HasTraits):
     # ---- taking it away ------------------------------------------------------------------------------------
 
     def to_frame(self) -> "pandas.DataFrame":
-        """What is shown, as a table: here a row for each point drawn, with the trace it belongs to."""
+        """The content as a table: here a row for each point drawn, with its trace."""
         import pandas as pd
 
         parts = []
@@ -205,21 +205,21 @@ class Panel(traitlets.HasTraits):
         return self.to_frame().iloc[list(self.selection)]
 
     def vectors(self) -> Mapping[str, np.ndarray]:
-        """The vectors behind what is shown, by name. None by default."""
+        """The vectors behind the figure, by name. None by default."""
         return {}
 
     def save(self, path: str | Path) -> list[Path]:
-        """Write what is shown; the ending says as what, and the files written are returned.
+        """Write the content to a file whose ending gives the format, and return the files written.
 
         .csv    the table of `to_frame()`
-        .npy    the vectors, as `numpy.load` reads them; of several encoders each in a file of its own
+        .npy    the vectors, as `numpy.load` reads them; one file for each encoder
         .html   the picture as a page to read offline
         .json   the picture as Plotly reads it
 
         An SVG is made by the browser: the camera above the plot.
 
         Raises:
-            ValueError: another ending; .npy of a panel that shows no vectors.
+            ValueError: an unknown ending; .npy of a panel that shows no vectors.
         """
         path = Path(path)
         match path.suffix:
@@ -293,7 +293,7 @@ class Panel(traitlets.HasTraits):
 
 
 def _with_fields(signature: inspect.Signature, state: type) -> inspect.Signature:
-    """The signature of a constructor without `self`, in which the state's shown fields stand for `**shown`."""
+    """The signature of a constructor without `self`, in which the state's shown fields replace `**shown`."""
     own = [one for one in list(signature.parameters.values())[1:] if one.kind is not one.VAR_KEYWORD]
     if len(own) + 1 == len(signature.parameters):
         return signature.replace(parameters=own)

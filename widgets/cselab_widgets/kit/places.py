@@ -1,4 +1,4 @@
-"""Which panel is open where, so that running a cell again closes what the cell showed before."""
+"""Which panel is open where, so that running a cell again closes the cell's earlier panel."""
 
 from typing import Protocol
 
@@ -6,7 +6,7 @@ from IPython import get_ipython
 
 
 class Closable(Protocol):
-    """What a cell shows and may close again."""
+    """A panel that a cell shows and may close again."""
 
     def close(self) -> None: ...
 
@@ -16,7 +16,7 @@ _open: dict[str, tuple[str | None, list[Closable]]] = {}
 
 
 def take_place(panel: Closable, key: str | None) -> None:
-    """Close what an earlier run left at this place, the running cell or that of `key`, and put `panel` there."""
+    """Close the panel of an earlier run at this place, the running cell or that of `key`, and put `panel` there."""
     place, run = (f"key {key}", None) if key is not None else _running_cell()
     if place is None:
         return

@@ -32,11 +32,11 @@ class Plane(NamedTuple):
 def side_by_side(
     planes: Sequence[Plane], columns: int = 3, tabs: Mapping[str, Sequence[int]] | None = None
 ) -> go.Figure:
-    """The planes, row by row; figure.js draws each as a plot with a legend of its own, in fewer columns if need be.
+    """The planes, row by row; figure.js draws each as a plot with its legend, in fewer columns if need be.
 
     `tabs` are questions and the planes that answer each, by number: figure.js shows those of one question at a time.
     Where Plotly alone draws the figure it has all planes and one legend on top; the first of traces with one name
-    stands for all.
+    represents all.
     """
     rows = ceil(len(planes) / columns)
     inner = rows * ROW + (rows - 1) * GAP
@@ -141,7 +141,7 @@ def _axis(given: Mapping[str, Any], standoff: int, **place: Any) -> dict[str, An
 def heatmap(values: Any, uid: str, limit: float, hover: str, scale: bool = False) -> go.Heatmap:
     """A matrix with row 0 on top, coloured from -limit to limit; `hover` is a Plotly template of x, y, z.
 
-    `scale`: the colours' values stand beside it.
+    `scale`: the colours' values are to its right.
     """
     return go.Heatmap(
         z=values,

@@ -1,4 +1,4 @@
-"""A Plotly figure as a widget, of which only what changes is sent.
+"""A Plotly figure as a widget that sends only changes.
 
 Plotly's own FigureWidget is not used here, for three faults seen in JupyterLab 4.6 with plotly 7.1: it
 opens empty and is filled by later messages, so that inside a box on a busy machine 6 of 24 stayed blank;
@@ -38,11 +38,11 @@ Figure = dict[str, Any]
 
 
 class Plot(anywidget.AnyWidget):
-    """Shows a figure; `show` another and what differs is sent and redrawn, the reader's zoom kept.
+    """Shows a figure; `show` a new one and the differences are sent and redrawn, the reader's zoom kept.
 
     Attributes:
-        figure: what is shown now, for Python to look at.
-        opening: the figure as it opened, which the page has; changed only when other traces come.
+        figure: the current figure, for Python to look at.
+        opening: the figure as it opened, which the page has; changed only when the traces change.
         change: how `figure` differs from it: {"data": {number of the trace: {key: value}}, "layout": ...}.
         words: the same in words, for a reader who cannot see it.
         own_id: by which the page finds its side of this widget; see listen.js.
@@ -84,7 +84,7 @@ def plain(figure: go.Figure) -> Figure:
 
 
 def _named(trace: Figure) -> Figure:
-    """plotly.js looks for what belonged to a trace that is gone by `.cb` and its uid: "plain: 0" would stop it."""
+    """plotly.js looks for the parts of a removed trace by `.cb` and its uid: "plain: 0" would stop it."""
     if "uid" in trace:
         trace["uid"] = re.sub(r"[^a-zA-Z0-9-]", lambda match: f"_{ord(match[0]):x}_", trace["uid"])
     return trace
@@ -101,7 +101,7 @@ def packed(figure: Figure) -> Figure:
 
 
 def difference(before: Figure, after: Figure) -> Figure:
-    """What makes `after` of `before`: by the number of the trace, its keys that changed; the layout if it did.
+    """The changes from `before` to `after`: by the number of the trace, its keys that changed; the layout if it did.
 
     A key that is gone is None, as in plotly.js.
     """

@@ -52,15 +52,15 @@ def project(
 ) -> Projection:
     """A map fitted on one step and applied to every step.
 
-    Rows are first scaled to length 1, because the cosine is what the scores compare.
+    Rows are first scaled to length 1, because the scores compare cosines.
 
     * "PCA": the first two principal components. The mean of the fitted step is the origin throughout, so an
       encoder whose sentences crowd into a cone shows them crowded, and a step at which the crowd as a whole lay
       elsewhere shows it elsewhere. Signs are fixed: the largest loading of each component is positive.
     * "PCA without component 1": the second and the third.
-    * "UMAP" (McInnes et al. 2018, umap-learn): keeps neighbours; other steps are placed into the fitted map.
+    * "UMAP" (McInnes et al. 2018, umap-learn): keeps neighbours; further steps are placed into the fitted map.
     * "t-SNE" (van der Maaten & Hinton 2008, scikit-learn): keeps neighbours; it cannot place new rows, so each step
-      has a map of its own, begun from its principal components, made when it is first looked at.
+      has its own map, begun from its principal components, made when it is first looked at.
 
     Distances in the last two mean nothing beyond who is near whom.
 

@@ -23,7 +23,7 @@ class Bands:
     """Rows of ridges, the lowest first: a name and the pairs in it.
 
     Attributes:
-        title: what the bands are, such as "grade".
+        title: the name of the bands, such as "grade".
         names: of each band.
         rows: the pairs of each band, by number.
     """
@@ -43,7 +43,7 @@ class Bands:
 
 
 def by_grade(grades: Sequence[float]) -> Bands:
-    """A band for each grade, or, where there are more than seven, for each whole grade and what lies above it.
+    """A band for each grade, or, with more than seven grades, for each whole grade and the fractions above it.
 
     >>> by_grade([0.0, 5.0, 5.0]).names
     ('0', '5')
@@ -151,7 +151,7 @@ def _pairs(
 
 
 def ridge_axes(bands: Bands, limits: tuple[float, float], named: bool = True) -> tuple[dict, dict]:
-    """The axes for `ridges`; what the bands are stands there only where `named` and the names leave room."""
+    """The axes for `ridges`; the name of the bands appears only where `named` and the names leave room."""
     across = {"title": {"text": "cosine"}, "range": list(limits), "zeroline": False}
     up = {
         "range": [-0.25, len(bands) - 0.05],

@@ -15,7 +15,7 @@ def _lean(source: str) -> str:
 
 
 def inlined(modules: Iterable[Path]) -> str:
-    """Modules as one script, those that others import first: no bundler, so that no two may declare the same name.
+    """Modules as one script, imported modules first: no bundler, so that no two may declare the same name.
 
     >>> print(inlined([KIT / "tape.js", KIT / "losses.js"]).splitlines()[0])
     let made = 0;

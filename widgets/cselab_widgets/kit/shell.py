@@ -13,7 +13,7 @@ from .plot import Plot
 
 
 class Shown(Protocol):
-    """What a shell asks of a panel; see `Panel`."""
+    """The interface that a shell needs of a panel; see `Panel`."""
 
     state: Any
     describe: Callable[[Any], str]
@@ -49,7 +49,7 @@ class Shell:
         self._tell(panel.state)
 
     def wait(self, words: str) -> None:
-        """Say what is being waited for, until the next picture or error."""
+        """Name the computation that runs, until the next picture or error."""
         self.error.value = words
         (self.error.add_class if words else self.error.remove_class)("cselab-waiting")
 

@@ -31,7 +31,7 @@ def opened(encoder: SentenceEncoder | str) -> SentenceEncoder:
 
 
 def sentences_or_world(sentences: Sequence[str] | None, count: int) -> list[str]:
-    """The user's sentences, checked, or so many of the bundled world."""
+    """The user's sentences, checked, or `count` of the bundled world."""
     if sentences is None:
         return [sentence.text for sentence in World().sentences(count, split="dev")]
     return check_sentences(sentences)
@@ -40,7 +40,7 @@ def sentences_or_world(sentences: Sequence[str] | None, count: int) -> list[str]
 def dropout_views(
     encoder: SentenceEncoder, sentences: Sequence[str], times: int, seed: int = 0, dropout: bool = True
 ) -> Float[np.ndarray, "k n d"]:
-    """`times` vectors of each sentence, each with dropout masks of its own (or without any), before the head.
+    """`times` vectors of each sentence, each with its own dropout masks (or without any), before the head.
 
     The encoder and the caller's random numbers are left as they were.
 
@@ -67,10 +67,10 @@ def dropout_views(
 def named_views(
     encoder: Any, sentences: Sequence[str] | None, vectors: Any, times: int, count: int = 256
 ) -> tuple[str, Float[np.ndarray, "k n d"]]:
-    """What a lab looks at, with its name: the user's vectors, else dropout views by an encoder; of something that
+    """The vectors of a lab, with their name: the user's vectors, else dropout views by an encoder; of something that
     encodes without dropout alone (`cselab.encoders.as_encoder`) the one view that it gives.
 
-    The sentences are the user's or so many of the bundled world.
+    The sentences are the user's or those of the bundled world.
     """
     if vectors is not None:
         return "vectors", as_views(vectors, "vectors")
@@ -86,7 +86,7 @@ def as_views(given: Any, name: str) -> Float[np.ndarray, "k n d"]:
     """Vectors [n, d] or several views of them [k, n, d], as [k, n, d] of finite numbers.
 
     Raises:
-        ValueError: another shape, fewer than 4 rows, or a number that is not finite; says which.
+        ValueError: a wrong shape, fewer than 4 rows, or a number that is not finite.
     """
     views = np.asarray(given, dtype=np.float32)
     views = views[None] if views.ndim == 2 else views

@@ -1,8 +1,8 @@
-"""What a page carries of a panel, so that its controls answer without a kernel.
+"""The contents of a panel in a page, so that its controls answer without a kernel.
 
 Python draws the panel for values of its controls, and the page holds the distinct parts of all these pictures once: a
 trace, a layout, a line of words that does not depend on a control costs nothing more for each of its values. Where
-there are too many values to combine, they are carried one at a time about what the panel shows now.
+there are too many values to combine, they are carried one at a time about the current state.
 """
 
 import base64
@@ -31,7 +31,7 @@ Option = tuple[str, Any]
 
 
 class PanelProtocol(Protocol):
-    """What a page asks of a panel; see `Panel`."""
+    """The interface that a page needs of a panel; see `Panel`."""
 
     state: Any
     describe: Callable[[Any], str]
@@ -64,7 +64,7 @@ class Control(NamedTuple):
 
 
 def export(panel: PanelProtocol, answering: bool) -> dict[str, Any]:
-    """What page_figure.js takes; without controls unless `answering`."""
+    """The argument of page_figure.js; without controls unless `answering`."""
     controls = controls_of(panel) if answering else []
     states = render_states(panel, controls)
     shown = [_held(control, states) for control in controls]
@@ -107,7 +107,7 @@ def _in_words(controls: Sequence[Control]) -> str:
 def controls_of(panel: PanelProtocol) -> list[Control]:
     """The panel's controls with the values that a page may carry.
 
-    What `page_values` says, else lists whole and of sliders a few. Buttons are for a kernel.
+    The values of `page_values`, else lists whole and of sliders a few. Buttons are for a kernel.
     """
     widgets, chosen, fields = panel.controls(), panel.page_values(), shown_fields(panel.state)
     controls = []
@@ -161,7 +161,7 @@ def _options(given: Sequence[Any]) -> list[Option]:
 
 
 def thinned(options: Sequence[Option], count: int, kept: Sequence[Any] = ()) -> list[Option]:
-    """So many of the options, the first and the last and all `kept` among them, spread evenly."""
+    """`count` of the options, the first and the last and all `kept` among them, spread evenly."""
     if len(options) <= count:
         return list(options)
     last = len(options) - 1
@@ -170,10 +170,10 @@ def thinned(options: Sequence[Option], count: int, kept: Sequence[Any] = ()) -> 
 
 
 def render_states(panel: PanelProtocol, controls: Sequence[Control]) -> dict[str, Any]:
-    """The pictures of a panel by the values of its controls: what `lookup` of page_figure.js reads.
+    """The pictures of a panel by the values of its controls, for `lookup` of page_figure.js.
 
     `values` has of each control its values, the one shown now among them; `states` leads from their numbers to what is
-    shown; `parts` are the distinct pieces of that. What the state rejects, or takes long over, is not there.
+    shown; `parts` are the distinct pieces of that. States that are rejected or slow are not there.
     """
     changing = [control for control in controls if control.kind != "text"]
     base = {control.name: getattr(panel.state, control.name) for control in changing}
@@ -192,7 +192,7 @@ def render_states(panel: PanelProtocol, controls: Sequence[Control]) -> dict[str
 
 
 def _few_enough(values: Mapping[str, list[Any]], base: Mapping[str, Any]) -> dict[str, list[Any]]:
-    """So many values of each control that all can be shown one at a time: the longest lists are thinned."""
+    """Few enough values of each control that all can be shown one at a time: the longest lists are thinned."""
     most = max(
         n for n in range(1, CONTROL_VALUES) if sum(min(n, len(each)) for each in values.values()) <= CONTROL_VALUES
     )
@@ -205,7 +205,7 @@ def _states(
 ) -> dict[tuple[int, ...], Any]:
     """The states carried, by the numbers of their values.
 
-    What is shown now, each control alone, then those of `page_together`; by default as many as there is room for, the
+    The current state, each control by itself, then those of `page_together`; by default as many as fit, the
     shortest first.
     """
     now = {name: values[name].index(base[name]) for name in values}
@@ -233,7 +233,7 @@ def _ways(
     now: Mapping[str, int],
     together: frozenset[str],
 ) -> dict[tuple[int, ...], Any]:
-    """The states in which the controls `together` have any of their values, and all others the one shown now."""
+    """The states in which the controls `together` have any of their values, and the rest the one shown now."""
     states = {}
     for numbers in product(*(range(len(values[name])) if name in together else [now[name]] for name in values)):
         chosen = zip(values, numbers, strict=True)
@@ -252,7 +252,7 @@ def _ways(
 
 
 def _offers(panel: PanelProtocol, controls: Sequence[Control], state: Any, changes: Mapping[str, Any]) -> bool:
-    """Whether each value of `changes` is still on offer beside the others, and by the same name."""
+    """Whether each value of `changes` is still on offer with the rest, and by the same name."""
     offered, labels = panel.options(state), {control.name: _labels(control.options) for control in controls}
     return all(
         _labels(offered[name]).get(value) == labels[name].get(value)
@@ -268,7 +268,7 @@ def _labels(options: Sequence[Any]) -> dict[Any, str]:
 def _shown(
     panel: PanelProtocol, state: Any, controls: Sequence[Control], values: Mapping[str, list[Any]]
 ) -> dict[str, Any]:
-    """What a page shows of a state, and what the controls say then."""
+    """The page's picture of a state, and the values of its controls."""
     figure = as_json(panel.draw(state))
     offered = {}
     for name, options in panel.options(state).items():

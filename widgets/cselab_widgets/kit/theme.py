@@ -1,4 +1,4 @@
-"""The design of all panels: what each colour means, sizes of text, the style sheet; `docs/design.md` gives reasons.
+"""The design of all panels: roles of colours, sizes of text, the style sheet; `docs/design.md` gives reasons.
 
 The paper is transparent, and marks have a contrast of at least 3 to white and to JupyterLab's dark background, so
 that one picture serves both. `CSS` gives all text of a panel the colour of the text around it; a picture saved to a

@@ -31,7 +31,7 @@ KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
 
 
 class Measurement(NamedTuple):
-    """Where a method stood at one step; `score` is None if it was not scored there."""
+    """The place of a method at one step; `score` is None if it was not scored there."""
 
     step: int
     alignment: float
@@ -82,12 +82,12 @@ class CosinesByGrade:
 class AlignmentUniformityState(State):
     """Paths by method, each in order of its steps, and the step looked at.
 
-    A method that was not measured at that very step stands where it was last measured before it.
+    A method that was not measured at that very step is drawn where it was last measured before it.
 
     Attributes:
         seeds: by method, a path for each seed.
         kept: by method, for each seed the step whose weights were kept, or None.
-        color: what the paths are coloured by, "method" or "dev score".
+        color: the colours of the paths, "method" or "dev score".
         selection: rows of `checkpoints` that were picked; the last is the one whose cosines are shown.
         cosines: by method, the cosines of its first seed by step; and the grades of their pairs.
     """
@@ -151,10 +151,10 @@ class AlignmentUniformityState(State):
 
 
 def figure(state: AlignmentUniformityState) -> go.Figure:
-    """Paths in the plane; below it the score over the steps; beside both, one checkpoint's cosines by grade.
+    """Paths in the plane; below it the score over the steps; to their right, one checkpoint's cosines by grade.
 
     Four traces a method in the plane: all its seeds (only where there are several), its whole path (faint, from a
-    ring), what it has travelled, where it stands. One more marks what was kept.
+    ring), its path and its current place. One more marks the kept step.
     """
     styles = category_styles(state.paths)
     numbers = {(point.method, point.seed, point.at.step): row for row, point in enumerate(state.checkpoints)}
@@ -210,7 +210,7 @@ def figure(state: AlignmentUniformityState) -> go.Figure:
 
 
 def summary(state: AlignmentUniformityState) -> str:
-    """Where each method stands at the current step, a line each."""
+    """The place of each method at the current step, a line each."""
     width = max(map(len, state.paths))
     lines = [f"Alignment and uniformity at step {state.step} (lower is better for both)"]
     for method in state.paths:
@@ -227,7 +227,7 @@ def summary(state: AlignmentUniformityState) -> str:
 
 
 def explain(state: AlignmentUniformityState) -> str:
-    """What is seen."""
+    """The explanation of the picture."""
     text = (
         "Lower left is better in geometry, a higher dev score (Spearman times 100) in meaning. Alignment, 0 to 4: mean "
         "squared distance of pairs that mean the same. Uniformity, 0 to about -4: how evenly all sentences spread."
@@ -248,9 +248,9 @@ class AlignmentUniformity(Panel):
     the steps moves with it. Click a point, or choose it from the list: its row is in `panel.selection`.
 
     Args:
-        histories: what each method went through: name -> history of a training run, or anything that has one
+        histories: name -> history of a training run, or anything that has one
             as `.history`, or a list of these, one a seed. A history is a list of rows; the rows that have "step",
-            "alignment" and "uniformity" (and "score", the dev score, where it was scored) are measurements, others
+            "alignment" and "uniformity" (and "score", the dev score, where it was scored) are measurements, the rest
             are passed over.
         step: the step to look at; by default the kept one of the method with the highest score; the last if
             nothing was scored.
@@ -342,7 +342,7 @@ _BETTER = {
 
 
 def _runs(name: str, given: Any) -> dict[str, Any]:
-    """What was given for a method, by seed: a label for messages -> a run or a history."""
+    """The runs of a method, by seed: a label for messages -> a run or a history."""
     if hasattr(given, "history") or not isinstance(given, Sequence) or not given:
         return {f"histories[{name!r}]": given}
     if isinstance(given[0], Mapping):
@@ -536,7 +536,7 @@ def _picked(state: AlignmentUniformityState) -> go.Scatter:
 
 
 def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: dict) -> list[go.Scatter]:
-    """The score over the steps, and a dot for where each method stands."""
+    """The score over the steps, and a dot for each method's current place."""
     traces = []
     for method, path in state.paths.items():
         scored = [(at.step, at.score) for at in path if at.score is not None]
@@ -575,7 +575,7 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
 
 
 def _cosines(state: AlignmentUniformityState, bands: Bands, left: float) -> tuple[list[go.Scatter], dict, dict]:
-    """One checkpoint's cosines by grade; their axes; and what stands above them."""
+    """One checkpoint's cosines by grade; their axes; and their title."""
     limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
     at = state.looked_at
     placed = {"xaxis": "x3", "yaxis": "y3"}
@@ -597,7 +597,7 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, left: float) -> tupl
 
 
 def _scale_under_the_legend(names: int) -> dict[str, Any]:
-    """The colour bar, as tall as what so many names leave of the right edge."""
+    """The colour bar, as tall as the names leave room at the right edge."""
     left = 1 - (30 * (names + 1) + 30) / (HEIGHT - 104)
     return {
         "title": {"text": "dev score"},
@@ -631,7 +631,7 @@ def _score(at: Measurement) -> str:
 
 
 def _range(values: list[float]) -> list[float]:
-    """The axis for all steps at once, so that it stands still; wider below, where "better" is written."""
+    """The axis for all steps at once, so that it does not move; wider below, where "better" is written."""
     low, high = min(values), max(values)
     span = max(high - low, 0.01)
     return rounded([low - 0.2 * span, high + 0.1 * span])

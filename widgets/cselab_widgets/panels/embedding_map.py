@@ -1,4 +1,4 @@
-"""Sentences as points: embeddings of one encoder or several, each in a plane of its own."""
+"""Sentences as points: embeddings of one encoder or several, each in its own plane."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ class Coloring:
 
 @dataclass(frozen=True, eq=False)
 class MapData:
-    """What a map shows, however it is looked at: what is costly is computed once, when it is first needed.
+    """The contents of a map: its costly parts are computed once, when they are first needed.
 
     Attributes:
         vectors: by encoder and step; the step is None for an encoder that was looked at only once.
@@ -84,7 +84,7 @@ class MapData:
         return all(plane is not None and plane.is_known(plane.at(step)) for plane in planes)
 
     def ranges(self, method: str) -> tuple[list[float], list[float]]:
-        """Axes for all encoders and all steps, so that the picture stands still while the points move."""
+        """Axes for all encoders and all steps, so that only the points move."""
 
         def compute() -> tuple[list[float], list[float]]:
             planes = [self.plane(encoder, method) for encoder in self.vectors]
@@ -156,7 +156,7 @@ class MapData:
 
     @cached_property
     def searched(self) -> list[str]:
-        """What a search looks into: each sentence and its label, in lower case."""
+        """The texts of a search: each sentence and its label, in lower case."""
         return [f"{text}\n{name}".lower() for text, name in zip(self.sentences, self.names, strict=True)]
 
 
@@ -178,7 +178,7 @@ class EmbeddingMapState(State):
         lines: whether the pairs are joined.
         moved: whether the sentences are picked out that kept the fewest of their neighbours.
         listed: the rows found, lassoed or picked out last, of which one may then be chosen; none: all are offered.
-        selection: the rows that stand out while the others fade; none, and no search: all alike.
+        selection: the rows that are highlighted while the rest fade; none, and no search: all alike.
         focus: the row whose nearest sentences are shown, or None.
     """
 
@@ -230,7 +230,7 @@ class EmbeddingMapState(State):
 
     @property
     def picked(self) -> tuple[int, ...] | None:
-        """The rows that stand out; None if all look alike."""
+        """The highlighted rows; None if all look alike."""
         return self.selection if self.selection or self.find else None
 
     def matching(self, text: str) -> tuple[int, ...]:
@@ -250,7 +250,7 @@ class EmbeddingMapState(State):
 
 
 def figure(state: EmbeddingMapState) -> go.Figure:
-    """A plane for each encoder; in each the lines between pairs, the points, and what is nearest to the focus."""
+    """A plane for each encoder; in each the lines between pairs, the points, and the neighbours of the focus."""
     planes, count = state.planes, len(state.planes)
     gap = 0.16 / count
     width = (1 - gap * (count - 1)) / count
@@ -300,12 +300,12 @@ def hash_of(rows: tuple[int, ...] | None) -> str:
 
 
 def titles(state: EmbeddingMapState) -> list[str]:
-    """What stands above each plane: the encoder, and the step it is shown at if it has several."""
+    """The title of each plane: the encoder, and the step it is shown at if it has several."""
     return [encoder if step is None else f"{encoder}, step {step}" for encoder, step in state.shown_steps.items()]
 
 
 def summary(state: EmbeddingMapState) -> str:
-    """What is shown of each encoder, a line each, with how far its points spread in the plane."""
+    """The map of each encoder, a line each, with the spread of its points in the plane."""
     colored = f", coloured by {state.coloring.title}" if state.coloring and state.coloring.title else ""
     how = {PCA: "principal components", UMAP: "UMAP", TSNE: "t-SNE"}.get(
         state.projection, "principal components from the second on"
@@ -327,7 +327,7 @@ def summary(state: EmbeddingMapState) -> str:
 
 
 def explain(state: EmbeddingMapState) -> str:
-    """What the map is, and what it cannot say."""
+    """The meaning of the map, and its limits."""
     linear = next(iter(state.planes.values())).linear
     several = len(state.planes) > 1 or bool(state.steps)
     text = "Each dot is a sentence; " + (
@@ -373,10 +373,10 @@ class EmbeddingMap(Panel):
     between them; with UMAP and t-SNE only who is near whom means something; see `project`.
 
     Lasso or box: the rows are in `panel.selection`, and `panel.picked()` is their table. Click a dot: its ten nearest
-    sentences in full width, and which of them were lost and gained from the first plane to the others. The search box
+    sentences in full width, and which of them were lost and gained from the first plane to the rest. The search box
     looks into sentences and labels.
 
-    By keyboard: type into the search box, Enter, Tab to the list of what was found, and choose there with the arrow
+    By keyboard: type into the search box, Enter, Tab to the list of results, and choose there with the arrow
     keys: the sentence chosen is the selection, and its nearest are shown.
 
     Args:
@@ -387,7 +387,7 @@ class EmbeddingMap(Panel):
             default.
         color: n values. Numbers are laid along a scale; text (and bool) is told apart by colour, and beyond
             eight names by symbol. Turn class numbers into text: `[str(c) for c in classes]`.
-        color_title: what `color` is, such as "topic" or "grade".
+        color_title: the name of `color`, such as "topic" or "grade".
         pairs: (i, j) index pairs of sentences to join by a line.
         fit_on: the step whose map is the plane at all steps: "first", "last" or its number.
         step: the step to look at; the last by default.
@@ -398,7 +398,7 @@ class EmbeddingMap(Panel):
         ValueError: numbers of sentences, rows, colours do not agree; an array is not of two dimensions, not of one
             width over the steps, or holds a number that is not finite; see also `project`.
 
-    See also: `AlignmentUniformity`, which puts a number on what is seen here.
+    See also: `AlignmentUniformity`, which measures the spread seen here.
 
     >>> map = EmbeddingMap(["a b", "b c", "c d"], {"toy": [[1, 0], [0, 1], [1, 1]]}, color=["x", "y", "y"])
     >>> map.to_frame()["sentence"].tolist()
@@ -446,9 +446,9 @@ class EmbeddingMap(Panel):
         return {"focus": [("no sentence", None), *numbered]}
 
     def _changed(self, changes: Mapping[str, Any]) -> EmbeddingMapState:
-        """Searching, asking for the movers and selecting each put an end to what was picked before.
+        """Searching, asking for the movers and selecting each end the earlier selection.
 
-        A sentence that is chosen becomes the selection; what it was chosen of stays on offer.
+        A sentence that is chosen becomes the selection; the list stays on offer.
         """
         state = super()._changed(changes)
         if changes.get("find"):
@@ -476,7 +476,7 @@ class EmbeddingMap(Panel):
     clicks = "focus"
 
     def clicked(self, row: int) -> None:
-        """Show what is nearest to the sentence; clicked again, no longer. What is selected stays."""
+        """Show the neighbours of the sentence, or hide them at the second click. The selection stays."""
         self.set(focus=None if row == self.state.focus else row, selection=self.selection)
 
     def items(self) -> Sequence[str]:
@@ -636,7 +636,7 @@ def _sentence_row(state: EmbeddingMapState, row: int, kept: np.ndarray | None) -
 
 
 def _neighbour_table(state: EmbeddingMapState, focus: int) -> str:
-    """Side by side the nearest of each encoder; what is not among those of the first is new, of the first, lost."""
+    """Side by side the nearest of each encoder; a sentence that the first lacks is new, its others are lost."""
     columns = {
         title: state.data.neighbours(encoder, step, focus)
         for title, (encoder, step) in zip(titles(state), state.shown_steps.items(), strict=True)

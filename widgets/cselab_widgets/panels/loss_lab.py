@@ -1,4 +1,4 @@
-"""The losses by hand: a batch's cosines while it trains, and what each loss wants of each of them."""
+"""The losses by hand: a batch's cosines while it trains, and the gradient of each loss at each of them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -77,12 +77,12 @@ QUESTIONS = {
 
 @dataclass(frozen=True, eq=False)
 class LossLabState(State):
-    """A batch over the steps of a training run, and the loss that is asked what it wants.
+    """A batch over the steps of a training run, and the loss whose gradient is drawn.
 
     Attributes:
         views: step -> [4, n, d]: the anchors, their positives, second positives, and vectors without dropout.
         step: the step looked at.
-        loss: one of `LOSSES`, drawn beside InfoNCE.
+        loss: one of `LOSSES`, drawn with InfoNCE.
         temperature, focal_m, off_dropout_m: see the losses; 0.05, 0.3 and 0.9.
         margin: of ArcCon, in degrees.
         pair: whose cosine the curves run over: that of the "positive" or of one "negative".
@@ -106,7 +106,7 @@ class LossLabState(State):
 
     @property
     def drawn(self) -> list[str]:
-        """InfoNCE, and the chosen loss if it is another."""
+        """InfoNCE, and the chosen loss if it differs."""
         return [PLAIN, self.loss]
 
     @property
@@ -128,7 +128,7 @@ class LossLabState(State):
         return self.gradient_of(self.loss)
 
     def gradient_of(self, name: str) -> Tensor:
-        """n times the derivative of the mean, so that a row is what its own sentence wants."""
+        """n times the derivative of the mean, so that a row is the gradient of its own sentence."""
         return _gradient_of(SameArray(self.views[self.step]), name, _own_setting(name, self.setting))
 
     @property
@@ -140,7 +140,7 @@ class LossLabState(State):
 
     @cached_property
     def typical(self) -> tuple[float, float]:
-        """What the curves hold fixed: mean cosines of positives and negatives over the run, to one decimal.
+        """The constants of the curves: mean cosines of positives and negatives over the run, to one decimal.
 
         The negatives' is at most `MOST_ALIKE`: among sentences more alike than that none has a cosine of -0.5, and the
         curves would end before the zero of Focal-InfoNCE's gradient at -m / 2.
@@ -151,7 +151,7 @@ class LossLabState(State):
 
 
 def _own_setting(name: str, setting: Setting) -> Setting:
-    """Without the other losses' parameters: only what changed is computed again."""
+    """Without the parameters of the losses that are not chosen: only changes are computed again."""
     own = LOSSES[name].own
     return Setting(setting.temperature, **({own: getattr(setting, own)} if own else {}))
 
@@ -196,7 +196,7 @@ def shares(gradient: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Curve:
-    """A loss and its derivative over one cosine, all others held."""
+    """A loss and its derivative over one cosine, the rest held."""
 
     cosines: list[float]
     losses: list[float]
@@ -207,8 +207,8 @@ class Curve:
 def curve(name: str, setting: Setting, pair: str, n: int, positive: float, negatives: float) -> Curve:
     """The loss of a batch made to measure, in which one cosine of each sentence runs and the rest stay.
 
-    The positives have the cosine `positive`, the negatives `negatives`, but for what runs. Of Eq. 8 both positives
-    run together; off-dropout's clean vectors have the same cosines as the others.
+    The positives have the cosine `positive`, the negatives `negatives`, except the running one. Of Eq. 8 both positives
+    run together; off-dropout's clean vectors have the same cosines as the rest.
     """
     total, column = LOSSES[name].total, PAIRS.index(pair)
     cosines, rows, columns = _situations(pair, n, positive, negatives)
@@ -225,7 +225,7 @@ def curve(name: str, setting: Setting, pair: str, n: int, positive: float, negat
 def _situations(pair: str, n: int, positive: float, negatives: float) -> tuple[list[float], Tensor, Tensor]:
     """The cosines that run, and rows and columns for each, [points, n, w].
 
-    One column has a tiny component of its own, by which the derivative is read, as in `cosine_gradients`.
+    One column has a tiny separate component, by which the derivative is read, as in `cosine_gradients`.
     """
     low = max(-0.5, 2 * negatives - 0.99)  # below, no such sentences exist
     cosines = np.linspace(low, 0.99, POINTS).tolist()
@@ -237,14 +237,14 @@ def _situations(pair: str, n: int, positive: float, negatives: float) -> tuple[l
 
 
 def figure(state: LossLabState) -> go.Figure:
-    """The gradient over one cosine; who carries it; the batch's cosines, what the loss wants of them, the run."""
+    """The gradient over one cosine; who carries it; the batch's cosines, the loss's gradients at them, the run."""
     return side_by_side(
         [_curves(state), _shares(state), _cosines(state), _gradient(state), _run(state)], tabs=QUESTIONS
     )
 
 
 def summary(state: LossLabState) -> str:
-    """The batch at this step, what the loss wants of it, and who carries the gradient."""
+    """The batch at this step, the loss's gradient, and the pairs that carry it."""
     positives, negatives = _split(state.cosines())
     carried, half = shares(state.gradient), _half(state)
     apart, together = state.wrong
@@ -262,18 +262,18 @@ def summary(state: LossLabState) -> str:
 
 
 class LossLab(Panel):
-    """A batch's cosines while the diagonal lights up, and what InfoNCE and its variants want of them.
+    """A batch's cosines while the diagonal lights up, and the gradients of InfoNCE and its variants.
 
-    What to try: temperature from 0.5 to 0.02 (who carries the gradient?); "Eq. 8, printed" (which way do positives
+    Try: temperature from 0.5 to 0.02 (who carries the gradient?); "Eq. 8, printed" (which way do positives
     go?); Focal-InfoNCE on a negative cosine below -m / 2.
 
     Args:
         views: step -> views of one batch: [n, d] each of anchors, positives, second positives and vectors without
-            dropout, as `BatchWatch` records them; of fewer, the last positives stand for the second, the anchors
+            dropout, as `BatchWatch` records them; of fewer, the last positives replace the second, the anchors
             for those without dropout. By default 16 steps of SimCSE on the bundled `micro`.
         step: the step to look at; the last by default.
         sentences: your own batch, 4 or more and an even number, for the default run; 64 of the bundled world.
-        encoder: what the default run starts from.
+        encoder: the encoder from which the default run starts.
         loss, temperature, focal_m, off_dropout_m, margin, pair: see `LossLabState`.
         key: see `Panel`.
 
@@ -447,7 +447,7 @@ def _curves(state: LossLabState) -> Plane:
 
 
 def _answer(state: LossLabState, line: go.Scatter) -> str:
-    """What the curve of the chosen loss shows."""
+    """The caption of the chosen loss's curve."""
     x, y = np.array(line.x), np.array(line.y)
     low, high = np.exp(np.interp([LOW, HIGH], x, np.log(np.maximum(np.abs(y), 1e-30))))
     if state.pair == "positive":

@@ -26,7 +26,7 @@ class MethodMapState(State):
     """The methods, and which are shown.
 
     Attributes:
-        cards: what `cselab_lab.lessons.pipeline_diff.method_cards` gives.
+        cards: as `cselab_lab.lessons.pipeline_diff.method_cards` returns them.
         family: those of one family, or "all".
         selection: rows of `cards` that were clicked; they are told in words.
     """
@@ -129,17 +129,17 @@ def _lines(card: "Card") -> str:
 class MethodMap(Panel):
     """Where each method touches the pipeline: data, view, encoder, head, loss.
 
-    A dot stands where a method does something that SimCSE does not. Click one to read what it is.
+    A dot marks a stage at which a method differs from SimCSE. Click a dot to read the difference.
 
     Args:
-        cards: what `cselab_lab.lessons.pipeline_diff.method_cards` gives; by default of all methods, yours too.
+        cards: as `cselab_lab.lessons.pipeline_diff.method_cards` returns them; by default of all methods, yours too.
         family: only those of one family.
         key: see `Panel`.
 
     Raises:
         ValueError: no cards, an unknown family.
 
-    See also: `PaperBesideHere`, for what the methods gain.
+    See also: `PaperBesideHere`, for the gains of the methods.
 
     >>> from cselab_lab.lessons.pipeline_diff import method_cards
     >>> MethodMap(method_cards(["simcse", "mixcse", "sr_bert"]))
@@ -173,7 +173,7 @@ class MethodMap(Panel):
         return [card.name for card in self.state.cards]
 
     def to_frame(self) -> "pandas.DataFrame":
-        """A line for each method: its name, title, family, and what it does at each stage."""
+        """A line for each method: its name, title, family, and its change at each stage."""
         import pandas as pd
         from cselab_lab.lessons.pipeline_diff import STAGES
 

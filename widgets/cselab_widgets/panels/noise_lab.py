@@ -1,4 +1,4 @@
-"""Dropout noise: how wide the cloud of one sentence is, and what noise does to positives and negatives."""
+"""Dropout noise: how wide the cloud of one sentence is, and the effect of noise on positives and negatives."""
 
 import copy
 import textwrap
@@ -37,11 +37,11 @@ class NoiseLabState(State):
 
     Attributes:
         sentences: n of them.
-        passes: vectors [p, n, d] with dropout, each pass with masks of its own.
+        passes: vectors [p, n, d] with dropout, each pass with its own masks.
         clean: vectors [n, d] with dropout off.
         sentence: the row whose cloud is shown.
         variance: of the Gaussian that +noise adds to each coordinate, as `cselab.methods.Noise` does in training.
-        mean_of: the K of -noise: each view is the mean of so many passes.
+        mean_of: the K of -noise: each view is the mean of K passes.
     """
 
     sentences: tuple[str, ...]
@@ -84,7 +84,7 @@ class NoiseLabState(State):
 
     @cached_property
     def mean_square(self) -> float:
-        """Of a coordinate: a variance beside it says how large the noise is."""
+        """Of a coordinate: its variance is the size of the noise."""
         return float(np.square(self.clean.astype(float)).mean())
 
     def means_of(self, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -106,11 +106,11 @@ class NoiseLabState(State):
 
 
 class Clouds:
-    """The cloud of each sentence on the unit sphere, and the nearest other sentence.
+    """The cloud of each sentence on the unit sphere, and the nearest neighbour.
 
     Attributes:
         radius: root mean square distance of a sentence's passes to its off-dropout vector, [n].
-        nearest: the row of the nearest other sentence, [n].
+        nearest: the row of the nearest neighbour, [n].
         distance: how far away its off-dropout vector is, [n].
     """
 
@@ -122,7 +122,7 @@ class Clouds:
         self.nearest, self.distance = apart.argmin(1), apart.min(1)
 
     def plane(self, row: int) -> np.ndarray:
-        """Two axes [2, d]: towards the nearest other sentence, and where the cloud is widest across that."""
+        """Two axes [2, d]: towards the nearest neighbour, and where the cloud is widest across that."""
         towards = self.clean[self.nearest[row]] - self.clean[row]
         towards = towards / max(np.linalg.norm(towards), 1e-12)
         rest = self.passes[:, row] - self.clean[row]
@@ -177,19 +177,19 @@ def summary(state: NoiseLabState) -> str:
 class NoiseLab(Panel):
     """Dropout noise in positives and in negatives (ImSimCSE, section 3).
 
-    What to try: K from 1 to 20, which draws the cloud together; +noise until the boxes overlap.
+    Try: K from 1 to 20, which draws the cloud together; +noise until the boxes overlap.
 
     Args:
         encoder: an encoder or its name; its dropout makes the passes. They are looked at as the loss sees them, after
             the training head: the encoder's, or SimCSE's Linear + tanh as it is before the first step.
         sentences: at least 4; 24 of the bundled world by default.
         passes: how many dropout passes; two disjoint sets of K are taken of them.
-        vectors: your own passes [p, n, d] in place of an encoder's, with `clean` [n, d] beside them.
+        vectors: your own passes [p, n, d] in place of an encoder's, with their `clean` [n, d].
         variance, mean_of: of +noise and -noise; see `NoiseLabState`. K is 10 by default, as in the paper.
         key: see `Panel`.
 
     Raises:
-        ValueError: fewer than 4 sentences or passes, vectors without `clean` or of other shapes, K too large.
+        ValueError: fewer than 4 sentences or passes, vectors without `clean` or of wrong shapes, K too large.
 
     See also: `cselab.methods.Noise`, which trains these rows; `cselab.losses.off_dropout_info_nce`.
 
@@ -257,7 +257,7 @@ class NoiseLab(Panel):
         return self.state.sentences
 
     def to_frame(self) -> "pandas.DataFrame":
-        """A row for each sentence: the radius of its cloud, the nearest other sentence and its distance."""
+        """A row for each sentence: the radius of its cloud, the nearest neighbour and its distance."""
         import pandas as pd
 
         clouds = self.state.clouds
@@ -278,7 +278,7 @@ class NoiseLab(Panel):
 
 
 def _after_head(encoder: SentenceEncoder, rows: np.ndarray) -> np.ndarray:
-    """What the loss sees of such vectors [p, n, d]."""
+    """The views of the loss from such vectors [p, n, d]."""
     head = encoder.head or MLPHead(encoder.hidden_size, torch.Generator().manual_seed(0))
     with torch.no_grad():
         seen = copy.deepcopy(head).cpu().eval()(torch.from_numpy(rows).flatten(0, 1))

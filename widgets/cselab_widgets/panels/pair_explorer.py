@@ -41,7 +41,7 @@ REMEMBERED = 200  # typed sentences whose vectors are kept
 
 @dataclass(frozen=True, eq=False)
 class PairData:
-    """Encoders and graded pairs; what is costly is computed once, when it is first needed."""
+    """Encoders and graded pairs; costly parts are computed once, when they are first needed."""
 
     encoders: Mapping[str, Any]
     pairs: "Pairs"
@@ -65,7 +65,7 @@ class PairData:
 
     @cached_property
     def offered(self) -> RowOptions:
-        """Pairs to choose from, the highest grade first; of many, so many evenly over the grades."""
+        """Pairs to choose from, the highest grade first; of many, `count` evenly over the grades."""
         pairs = self.pairs
         by_grade = np.argsort(-np.asarray(pairs.scores, dtype=float), kind="stable")
         places = np.linspace(0, len(pairs) - 1, min(len(pairs), OFFERED)).round().astype(int)
@@ -118,7 +118,7 @@ class PairData:
         return self._once(("typed", encoder, sentence), compute)
 
     def remark(self, encoder: str, sentence: str) -> str:
-        """What the encoder does not read of a sentence: tokens beyond its longest input, words it does not know."""
+        """The parts of a sentence that the encoder ignores: tokens beyond its longest input, unknown words."""
         reader = self.encoders[encoder]
         reader = getattr(reader, "encoder", reader)  # behind a transform
         if not hasattr(reader, "tokenizer"):
@@ -131,7 +131,7 @@ class PairData:
         return "; ".join([cut] * (len(tokens) > longest) + [alike] * (unknown > 0))
 
     def without(self, encoder: str, vectors: Float[np.ndarray, "n d"], removed: int) -> Float[np.ndarray, "n d"]:
-        """Vectors without the mean (`removed` 1) and so many components less one (2 and more); 0: as they are."""
+        """Vectors without the mean (`removed` 1) and `removed` - 1 components (2 and more); 0: as they are."""
         if removed == 0:
             return vectors
         fitted = self.removal(encoder)
@@ -147,7 +147,7 @@ class PairData:
         return self._once(("cosines", encoder, removed), compute)
 
     def limits(self, removed: int) -> tuple[float, float]:
-        """One cosine axis for all encoders, which follows what is removed: cosines without the mean lie elsewhere."""
+        """One cosine axis for all encoders, which follows `removed`: cosines without the mean lie elsewhere."""
         return cosine_limits(*(self.cosines(encoder, removed) for encoder in self.encoders))
 
     def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
@@ -168,7 +168,7 @@ class PairExplorerState(State):
     Attributes:
         first, second: the typed sentences.
         removed: 0: vectors as they are; 1: the mean is removed; k + 1: the mean and the first k components.
-        by: what the ridges are, "grade" or "kind".
+        by: the property of a ridge, "grade" or "kind".
         selection: the pairs that were picked out.
     """
 
@@ -189,7 +189,7 @@ class PairExplorerState(State):
 
     @property
     def orders(self) -> list[str]:
-        """What the ridges can be."""
+        """The possible properties of a ridge."""
         return list(self.data.bands)
 
     @property
@@ -209,7 +209,7 @@ class PairExplorerState(State):
 
     @property
     def remarks(self) -> list[str]:
-        """What encoders do not read of the typed sentences, a line each."""
+        """The parts of the typed sentences that encoders ignore, a line each."""
         remarks = {
             f"{name} sentence: {encoder} {remark}"
             for name in ("first", "second")
@@ -277,7 +277,7 @@ def summary(state: PairExplorerState) -> str:
 
 
 def explain(state: PairExplorerState) -> str:
-    """What is seen."""
+    """The explanation of the picture."""
     return (
         f"The line is your pair. Each hill holds the cosines (-1 to 1) of the {state.data.pairs.name} pairs of one "
         f"{state.by}, the dots below it the pairs themselves: click one, or choose it from the list, to load it. An "
@@ -286,7 +286,7 @@ def explain(state: PairExplorerState) -> str:
 
 
 def details(state: PairExplorerState) -> str:
-    """What is not read of the sentences; the kinds of pair, with their mean cosine under each encoder."""
+    """Words that are not read; the kinds of pair, with their mean cosine under each encoder."""
     data, grades = state.data, np.asarray(state.data.pairs.scores, dtype=float)
     bands = data.bands.get("kind", data.bands["grade"])
     rows = [("<b>your pair</b>", ["", "", *(f"<b>{state.cosine(encoder):.2f}</b>" for encoder in data.encoders)])]
@@ -306,13 +306,13 @@ class PairExplorer(Panel):
     on a dot loads its pair; by keyboard it is chosen from a list.
 
     Args:
-        encoders: an encoder, a finished run, the name of an encoder, or what else `cselab.encoders.as_encoder` takes,
+        encoders: an encoder, a finished run, the name of an encoder, or an argument of `cselab.encoders.as_encoder`,
             an array with a row for each of `pairs.sentences` among it; or name -> any of these, several to compare,
             such as {"plain": plain, "whitened": fitted(plain, "whitening"), "SimCSE": run}. The bundled "micro" and
             "mini" by default.
         pairs: graded pairs, with their kinds as `subsets` where they have any; 600 of the bundled world by default.
-        first, second: what is typed in at first; the first pair where only vectors of the pairs are known.
-        removed: what is removed of all vectors: 0 nothing, 1 the mean, k + 1 the mean and the first k principal
+        first, second: the sentences at first; the first pair where only vectors of the pairs are known.
+        removed: subtracted from all vectors: 0 nothing, 1 the mean, k + 1 the mean and the first k principal
             components of the pairs' sentences (Mu and Viswanath 2018).
         by: whether ridges are grades or kinds.
         key: see `Panel`.
@@ -369,7 +369,7 @@ class PairExplorer(Panel):
         typed leaves the page. `to_html(path)` writes it as one file.
 
         Args:
-            sentences: what is typed in at first, one to eight; by default the two typed here and two more.
+            sentences: the sentences at first, one to eight; by default the two typed here and two more.
             pair: the two that are looked at, by their numbers from 0.
             key: see `Panel`.
 
@@ -420,7 +420,7 @@ class PairExplorer(Panel):
         return pd.DataFrame(columns | {encoder: data.cosines(encoder, self.state.removed) for encoder in data.encoders})
 
     def vectors(self) -> dict[str, np.ndarray]:
-        """Of each encoder the vectors of both sides of all pairs, [2, n, d], without what is removed."""
+        """Of each encoder the vectors of both sides of all pairs, [2, n, d], after the subtraction."""
         data = self.state.data
         return {
             encoder: np.stack([data.without(encoder, side, self.state.removed) for side in data.sides(encoder)])

@@ -1,4 +1,4 @@
-"""An experiment of a paper beside ours: published, ours, difference, claims; or a map of the gains in all columns."""
+"""A paper's experiment compared with ours: published, ours, difference, claims; or a map of all gains."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -66,10 +66,10 @@ class PaperBesideHereState(State):
         column: which of its columns is shown.
         sort: one of `orders`; the largest first.
         selection: lines of `frame` that were picked from the map of gains; their rows are told in all columns.
-        verdicts: what is said about each claim.
-        title: what the experiment is.
+        verdicts: the verdict on each claim.
+        title: the name of the experiment.
         view: one of `VIEWS`: the numbers of one column, or a map of the gains in all columns.
-        baseline: what the gains are counted from.
+        baseline: the row from which gains are counted.
     """
 
     frame: "pandas.DataFrame"
@@ -87,7 +87,7 @@ class PaperBesideHereState(State):
 
     @property
     def orders(self) -> tuple[str, ...]:
-        """What rows can be sorted by."""
+        """The keys by which rows can be sorted."""
         return SORTED if self.view == "numbers" else (SORTED[0], *self.columns)
 
     @property
@@ -109,7 +109,7 @@ class PaperBesideHereState(State):
 
     @property
     def measure(self) -> str:
-        """What ours is; another task than the published one where its data are missing."""
+        """The task of our number; a substitute where the data of the published task are missing."""
         return str(self.shown["measure"].iloc[0])
 
     @cached_property
@@ -278,7 +278,7 @@ def counted(state: PaperBesideHereState) -> str:
 
 
 def _gains_in_words(state: PaperBesideHereState) -> str:
-    """How many gains are decided, and the table; what is not decided is in brackets."""
+    """How many gains are decided, and the table; undecided gains are in brackets."""
     from cselab_lab.tables import table
 
     decided, gain, lines = state.decided.to_numpy(), state.frame["gain"].to_numpy(), state.lines
@@ -294,7 +294,7 @@ def _gains_in_words(state: PaperBesideHereState) -> str:
 
 
 def explain(state: PaperBesideHereState) -> str:
-    """What is seen."""
+    """The explanation of the picture."""
     if state.view == "gains":
         return _gains_explained(state)
     bar = "its 95 % interval" if state.of_gains else "one standard deviation"
@@ -307,7 +307,7 @@ def explain(state: PaperBesideHereState) -> str:
 
 
 def _gains_explained(state: PaperBesideHereState) -> str:
-    """What the colours say."""
+    """The meaning of the colours."""
     text = f"Points more than {state.baseline}, the mean over seeds."
     single = state.frame["gain_low"].isna()
     if not single.all():
@@ -329,7 +329,7 @@ def details(state: PaperBesideHereState) -> str:
 
 
 def _gains_of_chosen(state: PaperBesideHereState) -> str:
-    """The rows that were picked, column by column, next to what is published."""
+    """The rows that were picked, column by column, next to the published ones."""
     parts = []
     for method in state.chosen:
         lines = [line for _, line in state.frame[state.frame["row"] == method].iterrows()]
@@ -342,7 +342,7 @@ def _gains_of_chosen(state: PaperBesideHereState) -> str:
 
 
 def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:
-    """What is noted of rows, each note once: a column of them would leave the numbers no room."""
+    """The notes of rows, each note once: a column of them would leave the numbers no room."""
     rows: dict[str, list[str]] = {}
     for row, texts in cells.items():
         if texts.get("note"):
@@ -351,7 +351,7 @@ def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:
 
 
 class PaperBesideHere(Panel):
-    """Published numbers beside ours: spread, difference, gain, and whether the paper's claims hold here.
+    """Published numbers compared with ours: spread, difference, gain, and whether the paper's claims hold here.
 
     With `view="gains"` a heat map of rows by columns: the gains over the baseline, in colour where the seeds decide the
     sign. A click on a cell shows the published gains next to ours.
@@ -365,9 +365,9 @@ class PaperBesideHere(Panel):
         column: which of the experiment's columns to show; the first by default.
         sort: "as published", or by "published", "ours", "difference", "gain", the largest first; gains by a column.
         verdicts: for a frame: lines about the claims.
-        title: what it is.
+        title: its name.
         view: "numbers", or "gains".
-        baseline: what the gains of a frame are counted from, for the words; an experiment has its own.
+        baseline: the row from which gains of a frame are counted, for the words; an experiment has its own.
         key: see `Panel`.
 
     Raises:
@@ -491,7 +491,7 @@ def _said(verdict: Any) -> str:
 
 
 def _of_one_baseline(results: "Results") -> "pandas.DataFrame":
-    """The gains over the experiment's baseline on its own columns, and on stand-ins where none of them was measured."""
+    """The gains over the experiment's baseline on its own columns, or on substitutes where none was measured."""
     from cselab_lab.experiments.results import GEOMETRY
 
     frame, experiment = results.to_frame(), results.experiment
@@ -558,7 +558,7 @@ def _hover(line: Any) -> str:
 
 
 def _in_words(line: Any) -> dict[str, str]:
-    """What is known of a line, as it is read."""
+    """The facts of a line, as it is read."""
 
     def number(name: str, form: str = ".2f") -> str:
         return "" if np.isnan(line[name]) else format(line[name], form)
@@ -585,7 +585,7 @@ def _in_words(line: Any) -> dict[str, str]:
 
 
 def _cells(state: PaperBesideHereState) -> dict[str, dict[str, str]]:
-    """The table of the column shown: only what some row has, in one order."""
+    """The table of the column shown: only fields that some row has, in one order."""
     rows = {str(line["row"]): _in_words(line) for _, line in state.shown.iterrows()}
     order = [
         name

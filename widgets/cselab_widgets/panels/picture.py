@@ -1,4 +1,4 @@
-"""A picture of your own, drawn as the panels are: it fits its cell, a narrow page, light and dark."""
+"""Your own picture, drawn as the panels are: it fits its cell, a narrow page, light and dark."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ..kit.planes import Plane, side_by_side
 
 @dataclass(frozen=True, eq=False)
 class PictureState:
-    """Planes side by side, and what they show in words."""
+    """Planes side by side, and their content in words."""
 
     planes: Sequence[Plane]
     words: str
@@ -40,13 +40,13 @@ def _known(trace: Any, place: str) -> Any:
 
 
 class Picture(Panel):
-    """Planes of your own in the place of a panel: for a lesson's plot that has no controls.
+    """Your own planes in the place of a panel: for a lesson's plot that has no controls.
 
     Plotly's own output keeps the wide layout on a narrow page and its own colours on a dark one; this does not.
 
     Args:
         planes: each its title, its traces, its two axes: `cselab_widgets.kit.planes.Plane`, or `matrix` for a heat map.
-        words: what is seen, for a reader who cannot see it.
+        words: the content, for a reader who cannot see it.
         note: the line under the picture.
         columns: planes in a row, at most.
         key: see `Panel`.

@@ -1,4 +1,4 @@
-"""The rank bottleneck: how many directions a batch has, and what losses between dimensions can do with them."""
+"""The rank bottleneck: how many directions a batch has, and how losses between dimensions use them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ SIZES = (2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 
 @dataclass(frozen=True, eq=False)
 class RankLabState(State):
-    """Two views of some sentences, how much of them is looked at, and what stands beside.
+    """Two views of some sentences, the part of them that is used, and the artificial rows.
 
     Attributes:
         sources: name -> two views [2, n, d].
@@ -69,7 +69,7 @@ class RankLabState(State):
         return _extra_rows(self.artificial_rows, self.dimensions, self.seed)
 
     def bound(self, batch_size: int | None = None, centred: bool = False) -> int:
-        """The highest rank that so many rows can have."""
+        """The highest rank of `rows` rows."""
         rows = (self.batch_size if batch_size is None else batch_size) + self.artificial_rows
         return min(rows - centred, self.dimensions)
 
@@ -179,7 +179,7 @@ def figure(state: RankLabState) -> go.Figure:
 
 
 def summary(state: RankLabState) -> str:
-    """Ranks, floors and what was reached."""
+    """Ranks, floors and the losses reached."""
     bound = state.bound()
     lines = [
         f"Cross-correlation of {state.source}: N {state.batch_size}, D {state.dimensions}, "
@@ -196,19 +196,19 @@ def summary(state: RankLabState) -> str:
 
 
 class RankLab(Panel):
-    """Why a batch of 64 cannot make 768 dimensions independent, and what gets round it (ImSimCSE, section 4).
+    """Why a batch of 64 cannot make 768 dimensions independent, and the way around it (ImSimCSE, section 4).
 
-    What to try: N below and above D; then M artificial rows until N + M = D.
+    Try: N below and above D; then M artificial rows until N + M = D.
 
     Args:
-        encoder: an encoder or its name; two dropout views of `sentences` are correlated, or the one view of what else
-            `cselab.encoders.as_encoder` takes.
+        encoder: an encoder or its name; two dropout views of `sentences` are correlated, or the one view of an argument
+            of `cselab.encoders.as_encoder`.
         sentences: your own; 256 of the bundled world by default.
         vectors: your own two views [2, n, d] in place of an encoder's; of one [n, d] both views are the same.
         batch_size, dimensions, artificial_rows: N, D (all by default) and M.
         weight: lambda_BT; 0.012 in the released code.
         temperature: of the dimension-wise loss; 5 in the paper.
-        source: what is looked at first: the encoder's name, "vectors", or "normal numbers" (768 wide).
+        source: the vectors at first: the encoder's name, "vectors", or "normal numbers" (768 wide).
         key: see `Panel`.
 
     Raises:
@@ -263,7 +263,7 @@ class RankLab(Panel):
         }
 
     def _changed(self, changes: Mapping[str, Any]) -> RankLabState:
-        """Another source may have fewer rows and dimensions: then all it has are taken."""
+        """A new source may have fewer rows and dimensions: then all are used."""
         if "source" in changes and changes["source"] in self.state.sources:
             _, rows, width = self.state.sources[changes["source"]].shape
             fits = {"batch_size": min(self.state.batch_size, rows), "dimensions": min(self.state.dimensions, width)}

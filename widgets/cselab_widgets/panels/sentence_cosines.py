@@ -30,7 +30,7 @@ nor a network.</p></div>"""
 
 @dataclass(frozen=True)
 class SentenceCosinesState:
-    """What is typed.
+    """The typed sentences.
 
     Attributes:
         sentences: one to eight, none of them blank.

@@ -38,7 +38,7 @@ class SphereState:
         negatives: further negatives, of all anchors.
         loss: of `SPHERE_LOSSES`.
         temperature: divides the cosines.
-        noise: standard deviation of each coordinate's noise, which stands for dropout.
+        noise: standard deviation of each coordinate's noise, which models dropout.
         seed: of the noise.
     """
 
@@ -93,8 +93,8 @@ def summary(state: SphereState) -> str:
 class Sphere(PagePanel):
     """Points that a hand drags, an arrow on each for the force of a loss, and "let go".
 
-    What to try: a narrow cone under InfoNCE at temperature 1 and at 0.05; the same under whitening; Barlow Twins with
-    two groups; a further negative beside an anchor.
+    Try: a narrow cone under InfoNCE at temperature 1 and at 0.05; the same under whitening; Barlow Twins with
+    two groups; a further negative near an anchor.
 
     The force is the negative gradient along the sphere. "let go" runs gradient descent until it rests. A hand drags
     points, or walks to one by Tab and moves it by the arrow keys. All of it is computed in the page, by plain
@@ -103,7 +103,7 @@ class Sphere(PagePanel):
     Args:
         sentences: how many, where no points are given.
         dimensions: 2 for a circle, 3 for a sphere.
-        anchors, positives, negatives: points of your own, `[n, 2]` or `[n, 3]`; their lengths do not count.
+        anchors, positives, negatives: your own points, `[n, 2]` or `[n, 3]`; their lengths do not count.
         loss, temperature, noise: see `SphereState`. Focal-InfoNCE has m = 0.3, off-dropout m = 0.9, Barlow Twins weighs
             both terms alike, whitening is ZCA of all coordinates.
         seed: of the points and of the noise.

@@ -82,7 +82,7 @@ class ToyTrainingState:
 
 
 def summary(state: ToyTrainingState) -> str:
-    """What is trained on, and where each run ended."""
+    """The data of training, and where each run ended."""
     lines = [
         f"{len(state.sentences)} sentences of {state.words} words in 8 dimensions, {len(state.grades)} graded pairs; "
         f"next: {state.loss}, temperature {state.temperature:g}, noise {state.noise:g}, batch {state.batch}"
@@ -97,12 +97,12 @@ def summary(state: ToyTrainingState) -> str:
 
 
 class ToyTraining(PagePanel):
-    """A toy encoder that is trained by SimCSE while one looks, beside the runs before it.
+    """A toy encoder that is trained by SimCSE while one looks, with the runs before it.
 
     The encoder is a bag of words: a sentence is the mean of its words' vectors in 8 dimensions, which start in a cone.
-    Its noise is dropout on these vectors, another mask for each view. A run is 400 steps of Adam.
+    Its noise is dropout on these vectors, a new mask for each view. A run is 400 steps of Adam.
 
-    What to try: noise 0, 0.1 and 0.5 under InfoNCE at temperature 0.05, then under off-dropout; Barlow Twins with a
+    Try: noise 0, 0.1 and 0.5 under InfoNCE at temperature 0.05, then under off-dropout; Barlow Twins with a
     batch of 4, then with 16 artificial rows (the rank bottleneck); temperature 1 and 0.05.
 
     Args:

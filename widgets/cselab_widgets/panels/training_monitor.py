@@ -1,4 +1,4 @@
-"""A training run while it goes on: its curves, beside those of finished runs, and the hand on its brake."""
+"""A training run while it goes on: its curves, those of finished runs, and the hand on its brake."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -47,14 +47,14 @@ SECONDS = 0.5  # between two pictures of a run that is going on
 
 @dataclass(frozen=True, eq=False)
 class TrainingMonitorState:
-    """The rows so far of the run that goes on, what it is asked to do, and the histories of others.
+    """The rows so far of the current run, its command, and the histories of finished runs.
 
     Attributes:
-        name: what the run is called.
+        name: the name of the run.
         rows: its history so far, as `cselab.training.Run` has it.
         steps: how many there will be; None where it is not known.
         phase: one of `PHASES`.
-        command: what the run is asked: "run", "pause" or "stop".
+        command: "run", "pause" or "stop".
         kept: the steps whose weights were kept.
         keep: how often "keep this step" was pressed.
         error: why the run failed, in words.
@@ -111,13 +111,13 @@ def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], li
 
 
 def figure(state: TrainingMonitorState) -> go.Figure:
-    """A plane a column: the run that goes on as a thick line, others as thin ones with the band of their seeds."""
+    """A plane a column: the current run as a thick line, finished ones as thin ones with the band of their seeds."""
     columns = list(COLUMNS.items())[: None if state.every else 2]
     return side_by_side([_plane(state, column, title) for column, title in columns], min(3, len(columns)))
 
 
 def summary(state: TrainingMonitorState) -> str:
-    """Where the run stands, what was kept, and the best of each finished run."""
+    """The state of the run, the kept steps, and the best of each finished run."""
     lines = [_standing(state)]
     evaluated = [row for row in state.rows if "score" in row]
     if evaluated:
@@ -146,7 +146,7 @@ def summary(state: TrainingMonitorState) -> str:
 
 
 def explain(state: TrainingMonitorState) -> str:
-    """What is seen, and what the buttons do."""
+    """The content, and the effects of the buttons."""
     others = " Thin lines are the means of finished runs, bands their lowest and highest seeds." if state.others else ""
     held = {
         "paused": " Paused: the weights are those of the step shown.",
@@ -158,7 +158,7 @@ def explain(state: TrainingMonitorState) -> str:
 
 
 class TrainingMonitor(Panel):
-    """A training run live: pause it, stop it, keep the weights of a step, and see it beside finished runs.
+    """A training run live: pause it, stop it, keep the weights of a step, and compare it with finished runs.
 
     The run goes on in a thread, so the notebook stays free; the buttons are heard between cells. `wait` waits for
     the end. Where `CSELAB_HEADLESS` is set, `train` itself waits, and the figure shows the whole run.
@@ -198,11 +198,11 @@ class TrainingMonitor(Panel):
     def from_trainer(
         cls, trainer: Any, name: str = "sentence-transformers", score: str | None = None, key: str | None = None
     ) -> "TrainingMonitor":
-        """The monitor of a run that the trainer of sentence-transformers made, or is making: what it has logged so far.
+        """The monitor of a run that the trainer of sentence-transformers made, or is making: its log so far.
 
         Args:
             trainer: a `SentenceTransformerTrainer`, or a checkpoint's folder, or the trainer_state.json in it.
-            name: what the run is called.
+            name: the name of the run.
             score: which of its metrics is the dev score; see `read_history`.
             key: see `Panel`.
 
@@ -234,12 +234,12 @@ class TrainingMonitor(Panel):
 
         Args:
             encoder, method, corpus, config, evaluator, callbacks, output: see `cselab.training.train`.
-            keep_in: a folder in which each kept step is saved as `step-N`, an encoder of its own.
-            name: what the run is called; the method's by default.
+            keep_in: a folder in which each kept step is saved as `step-N`, an encoder.
+            name: the name of the run; the method's by default.
 
         Raises:
             RuntimeError: a run is still going on here: `stop` it first.
-            What `train` raises is shown, and raised by `wait`; where nothing is displayed, by this itself.
+            An error of `train` is shown, and raised by `wait`; where nothing is displayed, by this call.
         """
         if self._thread is not None and self._thread.is_alive():
             raise RuntimeError("a run is still going on in this monitor: stop() it, or wait() for its end, first")
@@ -287,7 +287,7 @@ class TrainingMonitor(Panel):
         """Wait for the end of the run, and give it; None after `timeout` seconds without an end.
 
         Raises:
-            What went wrong in the run, such as `TrainingDiverged`.
+            The error of the run, such as `TrainingDiverged`.
         """
         if self._thread is not None:
             self._thread.join(timeout)
@@ -340,7 +340,7 @@ class TrainingMonitor(Panel):
             raise StopTraining(f"stopped by hand at step {row['step']}")
 
     def _keep(self, run: Run, row: Row) -> None:
-        """What "keep this step" asks, done between two steps, when the weights are whole."""
+        """The action of "keep this step", done between two steps, when the weights are whole."""
         if self.state.keep == self._keeps_done:
             return
         self._keeps_done = self.state.keep
@@ -378,7 +378,7 @@ class TrainingMonitor(Panel):
 
 
 class Brake(ipywidgets.HBox):
-    """Two buttons, pause (or resume) and stop; `value` is what is asked: "run", "pause" or "stop"."""
+    """Two buttons, pause (or resume) and stop; `value` is "run", "pause" or "stop"."""
 
     value = traitlets.Enum(COMMANDS, "run")
     disabled = traitlets.Bool()
@@ -511,7 +511,7 @@ def _line(
 
 
 def _reach(state: TrainingMonitorState) -> int:
-    """How far the axis goes: to the end of the longest run, but of a long one no more than twice what is done."""
+    """How far the axis goes: to the end of the longest run, but of a long one no more than twice the steps done."""
     others = [row["step"] for histories in state.others.values() for rows in histories for row in rows]
     done = max([row["step"] for row in state.rows], default=0)
     reach = 50

@@ -1,4 +1,4 @@
-"""Whitening by hand: what it does to a batch, to other sentences, and to the views of one sentence."""
+"""Whitening by hand: its effect on a batch, on held-out sentences, and on the views of one sentence."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -39,12 +39,12 @@ class WhiteningLabState(State):
     """Vectors, and how they are whitened.
 
     Attributes:
-        sources: name -> views [k, n, d] of n sentences; the first view is what is whitened.
+        sources: name -> views [k, n, d] of n sentences; the first view is whitened.
         source: which of them is looked at.
         strategy: one of `STRATEGIES`; "PCA" and "ZCA" whiten all channels together.
         num_groups: the paper's k; where it does not divide the width, the next smaller number that does.
-        eps: what is added to the variances.
-        batch_size: rows the whitening is fitted on; the others are looked at beside them.
+        eps: added to the variances.
+        batch_size: rows the whitening is fitted on; the rest are held out.
         seed: of the rows of the batch and of the permutations.
         stage: which of `STAGES` the two channels are shown at.
     """
@@ -83,7 +83,7 @@ class WhiteningLabState(State):
 
     @property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which rows are the batch, and which the others."""
+        """Which rows are the batch, and which are held out."""
         return _divided(self.views.shape[1], self.batch_size, self.seed)
 
     @property
@@ -96,7 +96,7 @@ class WhiteningLabState(State):
 
 
 class Fitted:
-    """A whitening fitted on a batch: its permutation, its matrix, and what it does to rows."""
+    """A whitening fitted on a batch: its permutation, its matrix, and its effect on rows."""
 
     def __init__(self, batch: Tensor, strategy: str, groups: int, eps: float, seed: int) -> None:
         width = batch.shape[1]
@@ -116,7 +116,7 @@ class Fitted:
 
     @cached_property
     def stages(self) -> tuple[Tensor, ...]:
-        """What the shuffled rows are multiplied by at each stage: I, I, U, U L^{-1/2}, U L^{-1/2} U^T."""
+        """The factor of the shuffled rows at each stage: I, I, U, U L^{-1/2}, U L^{-1/2} U^T."""
         same = torch.eye(len(self.mean), dtype=self.mean.dtype)
         pca, zca = (self.matrix if self.kind == kind else self._matrix(kind) for kind in ("pca", "zca"))
         return same, same, pca / pca.norm(dim=0), pca, zca
@@ -129,7 +129,7 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The batch and the other sentences, before and after."""
+    """The batch and the held-out sentences, before and after."""
 
     fitted: Fitted
     batch: Tensor
@@ -166,7 +166,7 @@ def measured(rows: Tensor) -> Measured:
 
 
 def outcome(state: WhiteningLabState) -> Outcome:
-    """Fit the whitening on the batch and apply it to batch and others; once, whatever stage is looked at."""
+    """Fit the whitening on the batch and apply it to all rows; once, whatever stage is looked at."""
     return _outcome(SameArray(state.views), state.batch_size, state.strategy, state.groups, state.eps, state.seed)
 
 
@@ -188,14 +188,14 @@ def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps:
 
 @lru_cache(maxsize=16)
 def _fitted_on(views: SameArray, batch_size: int, seed: int) -> tuple[Tensor, Tensor, Measured]:
-    """The batch, the other sentences, and the batch as it is: whatever the whitening."""
+    """The batch, the held-out sentences, and the batch as it is: whatever the whitening."""
     first = torch.from_numpy(views.array[0]).double()
     batch, others = (first[rows] for rows in _divided(len(first), batch_size, seed))
     return batch, others, measured(batch)
 
 
 def figure(state: WhiteningLabState) -> go.Figure:
-    """The covariance before and after, the spectra; other sentences; two channels stage by stage."""
+    """The covariance before and after, the spectra; held-out sentences; two channels stage by stage."""
     whitened = outcome(state)
     off, after = (_correlation(rows) for rows in (whitened.batch, whitened.batch_after))
     planes = [
@@ -235,7 +235,7 @@ def _correlation(rows: Tensor) -> float:
 
 
 def summary(state: WhiteningLabState) -> str:
-    """What was whitened how, and the geometry before and after."""
+    """The whitening, and the geometry before and after."""
     lines = [_setting(state)]
     for name, (_, numbers) in outcome(state).measured.items():
         lines.append(
@@ -263,11 +263,11 @@ def details(state: WhiteningLabState) -> str:
 class WhiteningLab(Panel):
     """PCA, ZCA, group and shuffled group whitening of a batch, with the number of groups under the hand.
 
-    What to try: a batch smaller than the width with ZCA (the batch looks perfect, other sentences explode); then
+    Try: a batch smaller than the width with ZCA (the batch looks perfect, held-out sentences explode); then
     more groups, until both are white.
 
     Args:
-        encoder: an encoder or its name, or what else `cselab.encoders.as_encoder` takes; its vectors of
+        encoder: an encoder or its name, or an argument of `cselab.encoders.as_encoder`; its vectors of
             `sentences` are whitened.
         sentences: at least 8; sentences of the bundled world by default.
         vectors: your own in place of an encoder's: [n, d], or several views of the same sentences [k, n, d].
@@ -275,13 +275,13 @@ class WhiteningLab(Panel):
         num_groups: the paper's k; half the width by default: two channels a group.
         batch_size: four fifths of the sentences by default.
         eps: see `WhiteningLabState`.
-        source: what is looked at first: the encoder's name, "vectors", or "points in the plane".
+        source: the vectors at first: the encoder's name, "vectors", or "points in the plane".
         key: see `Panel`.
 
     Raises:
-        ValueError: a batch that leaves no other sentences, an unknown strategy, vectors of a wrong shape.
+        ValueError: a batch that leaves no held-out sentences, an unknown strategy, vectors of a wrong shape.
 
-    See also: `cselab.sgw`, which does the whitening; `RankLab`, for another limit of small batches.
+    See also: `cselab.sgw`, which does the whitening; `RankLab`, for a second limit of small batches.
 
     >>> points = np.random.default_rng(0).normal(size=(40, 4)) @ np.diag([3.0, 1.0, 1.0, 0.5])
     >>> lab = WhiteningLab(vectors=points, strategy="ZCA", batch_size=30)
@@ -330,7 +330,7 @@ class WhiteningLab(Panel):
 
 
 def plane_points(count: int = SENTENCES, seed: int = 0) -> np.ndarray:
-    """A long, tilted cloud away from the origin, [1, count, 2]: a cone in small."""
+    """A long, tilted cloud away from the origin, [1, count, 2]: a small cone."""
     generator = np.random.default_rng(seed)
     points = generator.normal(size=(count, 2)) * [1.0, 0.25]
     turn = np.array([[np.cos(0.6), np.sin(0.6)], [-np.sin(0.6), np.cos(0.6)]])

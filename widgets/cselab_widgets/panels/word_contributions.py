@@ -40,7 +40,7 @@ class WordContributionsState(State):
 
     @property
     def others(self) -> list[str]:
-        """What stands in the second plane; of a single encoder, nothing."""
+        """The content of the second plane; nothing for a single encoder."""
         return list(self.encoders)[1:] or [""]
 
     @property
@@ -103,7 +103,7 @@ def summary(state: WordContributionsState) -> str:
 
 
 def explain(state: WordContributionsState) -> str:
-    """What a cell is."""
+    """The meaning of a cell."""
     if any(parts.pairs is None for parts in state.drawn.values()):
         return "This pooling has no exact sum. The edges show how far the cosine falls without a word (hundredths)."
     return "A cell is the part of the cosine that two words have, in hundredths. All cells sum to the cosine."
@@ -113,11 +113,11 @@ class WordContributions(Panel):
     """Where a cosine comes from: two sentences, and the part of their cosine that each pair of words has.
 
     In a plain encoder every pair of words has nearly the same part, and [CLS], [SEP] and the full stop have as much as
-    any word. Subtract the mean, whiten or train, and the words that the sentences share stand out.
+    any word. Subtract the mean, whiten or train, and the shared words dominate.
 
     Args:
-        encoders: name -> an encoder, or what else `cselab.encoders.as_encoder` accepts. The first is "before"; the
-            list offers the others. By default "mini" plain, centred and whitened.
+        encoders: name -> an encoder, or an argument of `cselab.encoders.as_encoder`. The first is "before"; the
+            list offers the rest. By default "mini" plain, centred and whitened.
         first, second: the sentences.
         after: the name of the encoder to compare the first with; by default the second.
         key: see `Panel`.

@@ -12,7 +12,7 @@ from cselab_lab.lessons.exercises import WRONG_GRADIENT, Check, Solution, mutate
 
 
 def are_texts(answer: Any, count: int) -> bool:
-    """Whether an answer is so many texts in a row: a tuple, a list, an array; not one text, not a dictionary."""
+    """Whether an answer is `count` texts in a row: a tuple, a list, an array; not one text, not a dictionary."""
     if isinstance(answer, str | dict) or not hasattr(answer, "__getitem__") or not hasattr(answer, "__len__"):
         return False
     return len(answer) == count and all(isinstance(text, str) for text in answer)

@@ -141,7 +141,7 @@ SLACK = 0.02  # what a thousand simulated tries may be off
 
 
 def power(seeds: int, gain: float = GAIN, spread: float = DEVIATION) -> float:
-    """How often a two-sided paired t-test over so many seeds gives p < 0.05.
+    """How often a two-sided paired t-test over `seeds` seeds gives p < 0.05.
 
     >>> power(2) < 0.2 < 0.95 < power(20)
     True

@@ -1,4 +1,4 @@
-"""The exercises of lesson 05: a cloud's radius, InfoNCE with negatives of their own, noise, off-dropout."""
+"""The exercises of lesson 05: a cloud's radius, InfoNCE with separate negatives, noise, off-dropout."""
 
 import math
 from typing import Any

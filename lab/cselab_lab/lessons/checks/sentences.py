@@ -18,7 +18,7 @@ JUDGE = "as far as word lists can tell: synonyms and turns of phrase that they d
 
 
 def words(sentence: str) -> list[str]:
-    """The words of a sentence, in small letters.
+    """The words of a sentence, in lower case.
 
     >>> words("I don't: Anna's 3.5 per cent!")
     ['i', 'do', 'not', "anna's", '3', '5', 'per', 'cent']

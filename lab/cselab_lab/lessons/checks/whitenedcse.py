@@ -159,7 +159,7 @@ def views() -> tuple[Any, Any]:
 
 
 def whitened_loss(first: Any, second: Any) -> float:
-    """InfoNCE of the two views, each after a shuffled group whitening of its own."""
+    """InfoNCE of the two views, each after its own shuffled group whitening."""
     draw = torch.Generator().manual_seed(SHUFFLES)
     orders = [torch.randperm(WIDTH, generator=draw) for _ in range(2)]
     anchor, positive = (

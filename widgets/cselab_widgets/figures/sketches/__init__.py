@@ -1,7 +1,7 @@
-"""Drawings that stand before a formula: `sketches.cone()` shows the file `cone.svg` of this folder.
+"""Drawings before a formula: `sketches.cone()` shows the file `cone.svg` of this folder.
 
 `dir(sketches)` lists them. Lines and letters take the colour of the text around them, on a light and on a dark page.
-Panes are side by side where there is room, else one below the other. `str(sketches.cone())` describes the drawing.
+Panes are side by side where there is room, else one below the next. `str(sketches.cone())` describes the drawing.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ ElementTree.register_namespace("", "http://www.w3.org/2000/svg")
 
 
 class Sketch:
-    """A drawing: in a notebook its panes of SVG, as text what they show."""
+    """A drawing: in a notebook its panes of SVG, as text their content."""
 
     def __init__(self, file: Path) -> None:
         _, _, *self.panes = root = ElementTree.parse(file).getroot()
