@@ -12,7 +12,7 @@ from pathlib import Path
 
 import nbformat
 from cselab_lab.experiments.plan import RECIPES
-from cselab_lab.headless.page import GUESSES, PLOTS, TEMPLATE, loaded_from_outside, printable
+from cselab_lab.headless.page import PLOTS, loaded_from_outside, printable
 from cselab_widgets import PairExplorer, Sphere, ToyTraining
 from cselab_widgets.kit.page_panel import PagePanel
 from experiments_page import write_pages  # beside this script
@@ -117,8 +117,7 @@ def gather(executed: Path, source: Path) -> None:
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(ROOT / "docs" / "book", source)
     (source / "_static" / "plotly.min.js").write_text(get_plotlyjs(), encoding="utf-8")
-    for file in (PLOTS, *GUESSES, TEMPLATE / "guesses.css"):
-        shutil.copy(file, source / "_static")
+    shutil.copy(PLOTS, source / "_static")
     for name, panel in LIVE.items():
         (source / f"{name}.html").write_text(panel()._html(), encoding="utf-8")
     if not lessons(executed, source / "lessons"):

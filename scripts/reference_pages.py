@@ -52,7 +52,8 @@ METHODS_PAGE = f"""\
 COMMANDS_PAGE = f"""\
 # Command line
 
-Each command prints its help with `-h`. {WRITTEN}
+Each command prints its help with `-h`. To complete names in your shell, add this line to `~/.bashrc` (for zsh
+`zsh_source` in `~/.zshrc`): `eval "$(_CSELAB_COMPLETE=bash_source cselab)"`. {WRITTEN}
 """
 ROWS, BATCH = 64, 16
 CASED = ("switch_case", "cards")  # need a cased model, and `micro` has none

@@ -14,7 +14,7 @@ version = release = __version__
 html_title = "cselab"
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["book.css", "guesses.css"]
+html_css_files = ["book.css"]
 html_show_sourcelink = False
 html_show_copyright = False
 html_copy_source = False
@@ -62,9 +62,9 @@ def without_substitutions(app, what, name, obj, options, lines):
 
 
 def with_scripts(app, pagename, templatename, context, doctree):
-    """What the lessons need of scripts, after their text: plotly.js, their figures, their guesses."""
+    """What the lessons need of scripts, after their text: plotly.js and their figures."""
     if doctree is not None and pagename.startswith("lessons/"):
-        for name in ("plotly.min.js", "plots.js", "guessing.js", "guesses.js"):
+        for name in ("plotly.min.js", "plots.js"):
             app.add_js_file(name, loading_method="defer")
 
 

@@ -35,7 +35,7 @@ def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int
     Raises:
         ValueError: an unknown form; names the nearest, and all forms.
     """
-    from pandas import DataFrame
+    from pandas import DataFrame, option_context
     from tabulate import tabulate
 
     check_form(form)
@@ -46,7 +46,8 @@ def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int
     if form == "csv":
         return cells.to_csv()
     if form == "html":
-        return cells.to_html(border=0)
+        with option_context("display.max_colwidth", None):
+            return cells.to_html(border=0)
     drawn = tabulate(
         cells,
         headers="keys",

@@ -1,6 +1,5 @@
 """Behaviour of all commands: one-line errors on stderr, suggestions, exit codes; and the group of all commands."""
 
-import os
 import sys
 import traceback
 from collections.abc import Iterable
@@ -12,7 +11,6 @@ from typing import Any
 import click
 
 from cselab import __version__
-from cselab._util.choices import did_you_mean
 from cselab_lab.cli.options import INSTALL, TEXT_FILE
 from cselab_lab.cli.overview import COMMANDS, OPTIONS, TITLE, help_text
 
@@ -27,12 +25,6 @@ PLAIN = {
     "number range": "number",
 }  # click's words
 HELP = {"help_option_names": ["-h", "--help"], "show_default": True}
-COMPLETION = {
-    "bash": ("~/.bashrc", 'eval "$(_CSELAB_COMPLETE=bash_source cselab)"'),
-    "zsh": ("~/.zshrc", 'eval "$(_CSELAB_COMPLETE=zsh_source cselab)"'),
-    "fish": ("~/.config/fish/completions/cselab.fish", "_CSELAB_COMPLETE=fish_source cselab | source"),
-}
-"""The start file of each shell, and the line that completes names."""
 
 
 class _Ending(click.Command):
@@ -40,10 +32,6 @@ class _Ending(click.Command):
 
     A command may return its exit code.
     """
-
-    def no_such_option(self, name: str) -> str:
-        """The error about an unknown option."""
-        return unknown("option", name, [option for each in self.params for option in each.opts if option[0] == "-"])
 
     def main(self, args: Any = None, *rest: Any, standalone_mode: bool = True, **options: Any) -> Any:
         run: Any = super().main
@@ -103,17 +91,12 @@ def blame(code: Path, error: BaseException) -> str:
 
 
 class Group(_Ending, click.Group):
-    """A group of commands; an error about an unknown command lists the known commands."""
+    """A group of commands, listed in the order of definition."""
 
     command_class = Command
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)  # in the order of definition
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
-        if not ctx.resilient_parsing and self.get_command(ctx, args[0]) is None:
-            raise click.UsageError(unknown("command", args[0], self.list_commands(ctx)), ctx)
-        return super().resolve_command(ctx, args)
+        return list(self.commands)
 
 
 class Commands(Group):
@@ -124,17 +107,13 @@ class Commands(Group):
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
-            return None
+            if ctx.resilient_parsing:  # the shell completes an unknown command
+                return None
+            raise click.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
         return getattr(import_module(f"cselab_lab.cli.{COMMANDS[name][0]}"), name.replace("-", "_"))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         formatter.write(help_text())
-
-
-def unknown(kind: str, name: str, known: Iterable[str]) -> str:
-    """The error about an unknown option or command: the nearest name, and all names."""
-    known = tuple(known)
-    return f"No such {kind}: {name}.{did_you_mean(name, known)} Allowed: {', '.join(known)}"
 
 
 def _check_utf8(arguments: Iterable[str]) -> None:
@@ -147,8 +126,6 @@ def _show(error: click.ClickException) -> None:
     """Print one line, which a log keeps complete and from which a path can be copied."""
     context = getattr(error, "ctx", None)
     message = error.format_message()
-    if isinstance(error, click.NoSuchOption) and context is not None:
-        message = context.command.no_such_option(error.option_name)
     for theirs, plain in PLAIN.items():
         message = message.replace(theirs, plain)
     message = " ".join(message.split())
@@ -161,24 +138,6 @@ def _print_version(context: click.Context, option: click.Parameter, given: bool)
     if given:
         click.echo(f"cselab {__version__}")
         context.exit()
-
-
-def _install_completion(context: click.Context, option: click.Parameter, given: bool) -> None:
-    if not given:
-        return
-    shell = Path(os.environ.get("SHELL", "")).name
-    if shell not in COMPLETION:
-        raise click.UsageError(f"shell {shell or '$SHELL'} is not supported; choose {', '.join(COMPLETION)}")
-    place, line = COMPLETION[shell]
-    file = Path(place).expanduser()
-    if file.exists() and line in file.read_text(encoding="utf-8"):
-        click.echo(f"{file} already has the line: {line}")
-    else:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with open(file, "a", encoding="utf-8") as start:
-            start.write(f"\n{line}\n")
-        click.echo(f"added to {file}: {line}\nNew shells complete names; remove the line to undo the change.")
-    context.exit()
 
 
 def _run_file(context: click.Context, option: click.Parameter, file: Path | None) -> Path | None:
@@ -200,7 +159,6 @@ def _run_file(context: click.Context, option: click.Parameter, file: Path | None
 
 @click.group(cls=Commands, help=TITLE, context_settings=HELP)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version)
-@click.option("--install-completion", is_flag=True, expose_value=False, callback=_install_completion)
 @click.option("--code", type=TEXT_FILE, callback=_run_file, help=OPTIONS["--code FILE"])
 def app(**before: Any) -> None:
     """See `TITLE`."""

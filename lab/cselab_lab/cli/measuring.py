@@ -150,10 +150,10 @@ def baselines(
 
 
 @click.command(cls=Command)
-@options.argument(
+@click.argument(
     "first", type=options.SCORED, help="an encoder as for `evaluate`, a folder of seeds, or results of MTEB"
 )
-@options.argument("second", type=options.SCORED, help="compared with FIRST; differences are SECOND minus FIRST")
+@click.argument("second", type=options.SCORED, help="compared with FIRST; differences are SECOND minus FIRST")
 @options.several(*MEASURED)
 @click.option(
     "--metric",

@@ -35,7 +35,7 @@ def notebooks_list(folder: Path | None) -> None:
 
 
 @notebooks.command("copy")
-@options.argument("target", metavar="DIR", type=PATH, help="the folder; created if missing")
+@click.argument("target", metavar="DIR", type=PATH, help="the folder; created if missing")
 @folder_option
 def notebooks_copy(target: Path, folder: Path | None) -> None:
     """Copy the notebooks to a work folder. A second call adds updates and keeps edited notebooks."""
@@ -49,18 +49,15 @@ def notebooks_copy(target: Path, folder: Path | None) -> None:
 
 
 @notebooks.command("run")
-@options.argument("names", nargs=-1, help="names or numbers; default: all")
+@click.argument("names", nargs=-1, help="names or numbers; default: all")
 @click.option("--profile", default="classroom", type=options.LESSON_PROFILE, help=SIZES)
 @click.option("--output", default="out", type=PATH, help="folder for executed notebooks, pages and numbers")
 @folder_option
 @click.option(
-    "--recorded",
-    "--baselines",
-    type=PATH,
-    help="folder of the recorded numbers  [default: recorded/ in the notebooks' folder]",
+    "--recorded", type=PATH, help="folder of the recorded numbers  [default: recorded/ in the notebooks' folder]"
 )
-@click.option("--require-recorded", "--require-baseline", is_flag=True, help="fail if no numbers are recorded")
-@click.option("--update-recorded", "--update-baselines", is_flag=True, help="record the numbers of this run")
+@click.option("--require-recorded", is_flag=True, help="fail if no numbers are recorded")
+@click.option("--update-recorded", is_flag=True, help="record the numbers of this run")
 @click.option("--seeds", type=options.SEEDS, help="with --update-recorded: record these seeds too, such as 0-4")
 @click.option("--changed", is_flag=True, help="run only notebooks that changed since their last run in --output")
 @click.option("--timeout", type=float, metavar="SECONDS", help="time limit for a cell")
@@ -99,7 +96,7 @@ def notebooks_run(
 
 
 @notebooks.command("collect")
-@options.argument(
+@click.argument(
     "handed_in", metavar="FOLDER", type=PATH, help="the students' notebooks, in subfolders by student or not"
 )
 @click.option("--output", default="answers", type=PATH, help="folder for answers.csv and answers.html")

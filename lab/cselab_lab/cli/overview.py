@@ -4,7 +4,6 @@ TITLE = "Contrastive learning of sentence embeddings: train, measure, take apart
 OPTIONS = {
     "--version": "Print the version of cselab.",
     "--code FILE": "Run your FILE first, to use its methods and suites.",
-    "--install-completion": "Complete names in your shell; prints the edited file.",
     "-h, --help": "Show this message and exit.",
 }
 COMMANDS = {
@@ -32,6 +31,6 @@ COMMANDS = {
 def help_text() -> str:
     """The text of `cselab --help`."""
     lines = ["Usage: cselab [OPTIONS] COMMAND [ARGS]...", "", f"  {TITLE}", "", "Options:"]
-    lines += [f"  {name:20}  {summary}" for name, summary in OPTIONS.items()]
+    lines += [f"  {name:12}  {summary}" for name, summary in OPTIONS.items()]
     lines += ["", "Commands:"] + [f"  {name:13}  {summary}" for name, (_, summary) in COMMANDS.items()]
     return "\n".join(lines)

@@ -1,13 +1,13 @@
 """`cselab train`."""
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args
+from unittest.mock import patch
 
 import click
 
@@ -17,6 +17,8 @@ from cselab_lab.cli import names, options
 from cselab_lab.cli.frame import INTERRUPTED, Command
 
 if TYPE_CHECKING:
+    import torch
+
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.training.run import Evaluator, Run, TrainConfig
 
@@ -27,14 +29,18 @@ DEFAULTS = {"eval_every": "an eighth of the steps"}  # of the command, not of `T
 class Train(Command):
     """The command; an error about an option that is a hyper-parameter names the methods and --set."""
 
-    def no_such_option(self, name: str) -> str:
-        parameter = name.lstrip("-").replace("-", "_")
-        if not names.is_hyperparameter(parameter):
-            return super().no_such_option(name)
-        from cselab.methods import METHODS
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            parameter = error.option_name.lstrip("-").replace("-", "_")
+            if not names.is_hyperparameter(parameter):
+                raise
+            from cselab.methods import METHODS
 
-        having = [name for name, method in METHODS.items() if parameter in method.hyperparameters()]
-        return f"No such option: {name}. Hyper-parameter of {', '.join(having)}: --set {parameter}=VALUE"
+            having = [name for name, method in METHODS.items() if parameter in method.hyperparameters()]
+            hint = f"Hyper-parameter of {', '.join(having)}: --set {parameter}=VALUE"
+            raise click.UsageError(f"{error.message} {hint}", ctx) from None
 
 
 def _settings_of_a_run(function: Any) -> Any:
@@ -119,7 +125,7 @@ def _plans(
 
 
 @click.command(cls=Train)
-@options.argument(
+@click.argument(
     "methods",
     nargs=-1,
     required=True,
@@ -192,7 +198,7 @@ def train(
     plans = _plans(methods, settings, asked["seeds"] or [seed], asked["seeds"] is None, asked["output"])
     if any(len(plan.method.columns) == 1 for plan in plans):
         options.print_column(corpus, column)
-    context.with_resource(_training_on(asked["device"]))
+    _train_on(options.accelerator(asked["device"]), context)
     rows: dict[str, dict[str, Any]] = {}
     for plan in plans:
         corpus_rows: list[CorpusRow] = list(islice(read_rows(corpus, plan.method.columns, column), asked["limit"]))
@@ -324,19 +330,11 @@ def _print(text: str) -> None:
         click.echo(text)
 
 
-@contextmanager
-def _training_on(device: str | None) -> Iterator[None]:
-    """Make accelerate use this device."""
-    where = options.accelerator(device)
-    if where.type == "cuda" and where.index is not None:
+def _train_on(device: "torch.device", context: click.Context) -> None:
+    """Make accelerate use this device, until the command ends."""
+    if device.type == "cpu":
+        context.with_resource(patch.dict(os.environ, ACCELERATE_USE_CPU="true"))
+    elif device.index is not None:
         import torch
 
-        torch.cuda.set_device(where)
-    before = dict(os.environ)
-    if where.type == "cpu":
-        os.environ["ACCELERATE_USE_CPU"] = "true"
-    try:
-        yield
-    finally:
-        os.environ.pop("ACCELERATE_USE_CPU", None)
-        os.environ.update(before)
+        torch.accelerator.set_device_index(device.index)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -76,8 +76,11 @@ class Diagnosis:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        return self._html(lambda finding: "")
+
+    def _html(self, picture: Callable[[Finding], str]) -> str:
         parts = [
-            f"<h4>{escape(one.name)}</h4><p>{escape(one.reason)}.</p><p><b>{escape(one.advice)}</b></p>"
+            f"<h4>{escape(one.name)}</h4><p>{escape(one.reason)}.</p><p><b>{escape(one.advice)}</b></p>{picture(one)}"
             for one in self.findings
         ]
         unseen = f"<p>Not checked ({NEEDS}): {escape(', '.join(self.unseen))}</p>" if self.unseen else ""
@@ -96,11 +99,7 @@ class Diagnosis:
         """A page with the pictures that opens without a network."""
         from plotly.offline import get_plotlyjs
 
-        body = self._repr_html_()
-        for finding in self.findings:
-            picture = finding.figure().to_html(full_html=False, include_plotlyjs=False)
-            end = f"<b>{escape(finding.advice)}</b></p>"
-            body = body.replace(end, end + picture, 1)
+        body = self._html(lambda finding: finding.figure().to_html(full_html=False, include_plotlyjs=False))
         script = f"<script>{get_plotlyjs()}</script>" if self.findings else ""
         meta = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
         head = f"{meta}<title>{escape(self.subject)}</title>{script}"

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from numbers import Number
 from pathlib import Path
 from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,7 @@ SYSTEM = ("system", "model", "model_name", "method", "encoder")
 VALUE = ("score", "value", "main_score")
 TASK = ("task", "dataset", "benchmark", "seed", "fold", "metric")
 EMPTY = ("", "-", "–", "—", "n/a", "na", "nan", "none", "null", "?")
-SCORE = re.compile(r"[*_†‡^\s]*([-+]?\d*\.?\d+(?:e[-+]?\d+)?)\s*%?(?:\s*(?:±|\+/-|\().*)?[*_†‡^\s]*", re.IGNORECASE)
+SCORE = re.compile(r"^[*_†‡^\s]*([-+]?\d*\.?\d+(?:e[-+]?\d+)?)\s*%?(?:\s*(?:±|\+/-|\().*)?[*_†‡^\s]*$", re.IGNORECASE)
 """A number as tables print one: bold, with a star, a per cent sign or its spread behind it."""
 
 NO_TASK = re.compile(
@@ -70,12 +69,6 @@ class TieTable:
             }
             for place, one in enumerate(order.tolist(), start=1)
         }
-
-    def to_frame(self) -> pandas.DataFrame:
-        """The rows as a pandas DataFrame."""
-        from pandas import DataFrame
-
-        return DataFrame.from_dict(self.rows(), orient="index")
 
     def note(self) -> str:
         """A summary of the table, and the test."""
@@ -160,19 +153,19 @@ def _frame(scores: Any) -> tuple[pandas.DataFrame, str, list[str]]:
         raise DataError(f"{file}: not a table of comma-separated columns ({error})") from None
 
 
-def _number(cell: Any) -> float | None:
-    """A cell as a number, NaN if it is empty, None for text.
+def _parsed(column: pandas.Series) -> tuple[pandas.Series, pandas.Series]:
+    """The numbers of a column, NaN for text and for empty cells; and whether each cell is text.
 
-    >>> _number("**70.1***"), _number("70.1 ± 0.2"), _number("70.1 %"), _number("–"), _number("70,1")
-    (70.1, 70.1, 70.1, nan, None)
+    >>> from pandas import Series
+    >>> numbers, is_text = _parsed(Series(["**70.1***", "70.1 ± 0.2", "70.1 %", "–", "70,1"]))
+    >>> numbers.tolist(), is_text.tolist()
+    ([70.1, 70.1, 70.1, nan, nan], [False, False, False, False, True])
     """
-    if isinstance(cell, Number):
-        return float(cell)  # type: ignore[arg-type]
-    text = "" if cell is None else str(cell).strip()
-    if text.lower() in EMPTY:
-        return float("nan")
-    found = SCORE.fullmatch(text)
-    return float(found[1]) if found else None
+    from pandas import to_numeric
+
+    cells = column.map(str).str.strip()
+    numbers = to_numeric(cells.str.extract(SCORE, expand=False))
+    return numbers, numbers.isna() & column.notna() & ~cells.str.lower().isin(EMPTY)
 
 
 def _numbers(column: pandas.Series, what: str, where: str) -> pandas.Series:
@@ -181,14 +174,14 @@ def _numbers(column: pandas.Series, what: str, where: str) -> pandas.Series:
     Raises:
         DataError: a column of numbers with text in some cells; the message names the first.
     """
-    from pandas import Series
-
-    numbers = [_number(cell) for cell in column]
-    bad = [place for place, number in enumerate(numbers) if number is None]
-    if bad and len(bad) < len(numbers) / 2:
-        name = bad[0] + 1 if where == "row" else column.index[bad[0]]
-        raise DataError(f"{what}: {column.name} of {where} {name} is {column.iloc[bad[0]]!r}, which is not a number")
-    return Series([float("nan")] * len(numbers) if bad else numbers, column.index, dtype=float)
+    numbers, is_text = _parsed(column)
+    if not is_text.any():
+        return numbers
+    if is_text.mean() < 0.5:
+        place = is_text.to_numpy().argmax()
+        name = place + 1 if where == "row" else column.index[place]
+        raise DataError(f"{what}: {column.name} of {where} {name} is {column.iloc[place]!r}, which is not a number")
+    return numbers.mask(numbers.notna())
 
 
 def _wide(frame: pandas.DataFrame, what: str) -> pandas.DataFrame:
@@ -196,7 +189,6 @@ def _wide(frame: pandas.DataFrame, what: str) -> pandas.DataFrame:
     lower = {str(name).strip().lower(): name for name in frame.columns}
     system = next((lower[name] for name in SYSTEM if name in lower), None)
     value = next((lower[name] for name in VALUE if name in lower), None)
-    words = [name for name in frame.columns if sum(_number(cell) is None for cell in frame[name]) > len(frame) / 2]
     if system is not None and value is not None and len(frame.columns) >= 3:
         units = [lower[name] for name in TASK if name in lower] or [
             name for name in frame.columns if name not in (system, value)
@@ -207,11 +199,10 @@ def _wide(frame: pandas.DataFrame, what: str) -> pandas.DataFrame:
         wide = frame.pivot(index=system, columns=units, values=value)
         wide.columns = [name if isinstance(name, str) else " ".join(map(str, np.atleast_1d(name))) for name in wide]
         return wide
-    rotated = next((lower[name] for name in TASK if name in lower), None)
-    if system is None and rotated is not None:
-        frame = frame.set_index(rotated).T
-    elif system is not None or words:
-        frame = frame.set_index(words[0] if system is None else system)
+    if system is None:
+        system = next((name for name in frame.columns if _parsed(frame[name])[1].mean() > 0.5), None)
+    if system is not None:
+        frame = frame.set_index(system)
     elif not isinstance(frame.index[0], str):
         raise DataError(
             f"{what}: no column holds the names of the systems; expected a row per system with its name first, or the "

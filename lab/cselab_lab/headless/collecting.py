@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cselab_lab.headless.notebook_folder import read_notebook
+from cselab_lab.tables import table
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -142,12 +143,7 @@ def page(answers: list[Answer], left_out: list[str]) -> str:
             rows.setdefault(answer.student, {})[answer.what] = f"{said}{_short(answer.verdict)}"
         found = {answer.what: answer.found for answer in here if answer.found}
         rows["result"] = {what: found.get(what, "") for what in columns}
-        head = "".join(f"<th>{escape(what)}" for what in columns)
-        body = "".join(
-            f"<tr><th>{escape(name)}" + "".join(f"<td>{escape(row.get(what, ''))}" for what in columns)
-            for name, row in rows.items()
-        )
-        parts.append(f"<h2>{escape(lesson)}</h2><div><table><tr><th>{head}{body}</table></div>")
+        parts.append(f"<h2>{escape(lesson)}</h2><div>{table(rows, form='html')}</div>")
     if left_out:
         parts.append("<h2>Left out</h2><ul>" + "".join(f"<li>{escape(line)}" for line in left_out) + "</ul>")
     return "\n".join(parts) + "\n"
@@ -155,7 +151,7 @@ def page(answers: list[Answer], left_out: list[str]) -> str:
 
 STYLE = """<style>body{font:15px/1.4 system-ui,sans-serif;margin:2em}div{overflow-x:auto}table{border-collapse:collapse}
 th,td{border-bottom:1px solid #ccc;padding:.3em .7em;text-align:left;vertical-align:top;font-weight:normal}
-tr:first-child th,tr:nth-child(2) *{font-weight:600}</style>"""
+thead th,tbody tr:first-child *{font-weight:600}</style>"""
 
 
 def _short(verdict: str) -> str:

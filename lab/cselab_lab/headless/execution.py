@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -13,9 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import nbformat
-
-SECONDS_OF_SILENCE = 20.0  # after which a running cell is said to be still running
-MOST_PRINTED = 10_000_000  # characters of one cell: no page can show more, and what prints without end stops there
 
 
 def execute(
@@ -44,7 +39,7 @@ def execute(
 
     progress = _Progress(notebook, len(parameters), echo)
     try:
-        with progress, TemporaryDirectory() as scratch:
+        with TemporaryDirectory() as scratch:
             execute_notebook(
                 notebook,
                 executed,
@@ -57,16 +52,14 @@ def execute(
                 stderr_file=progress,
                 execution_timeout=timeout,
                 # passed on to nbclient
-                kernel_manager_class=_this_python(progress, scratch),
+                kernel_manager_class=_this_python(scratch),
                 store_widget_state=False,
                 coalesce_streams=True,
                 on_cell_start=progress.cell_started,
             )
-    except (PapermillExecutionError, DeadKernelError) as error:
-        if progress.printed > MOST_PRINTED:
-            return [f"{progress.where} printed more than {MOST_PRINTED:,} characters, and was stopped"]
-        if isinstance(error, DeadKernelError):
-            return [f"{progress.where} stopped the kernel: {error}"]
+    except DeadKernelError as error:
+        return [f"{progress.where} stopped the kernel: {error}"]
+    except PapermillExecutionError as error:
         return [f"{progress.where} failed with {error.ename}: {error.evalue}"]
     except CellTimeoutError:
         return [f"{progress.where} exceeded {timeout:g} s, and was stopped"]
@@ -80,7 +73,7 @@ def execute(
 LAUNCH = "import tqdm.auto; from ipykernel.kernelapp import launch_new_instance; launch_new_instance()"
 
 
-def _this_python(progress: _Progress, scratch: str) -> type:
+def _this_python(scratch: str) -> type:
     """A kernel of the interpreter that runs this, whatever kernels are installed on the machine.
 
     Files of the kernel and of IPython go into the folder `scratch`, not into the user's home.
@@ -104,13 +97,12 @@ def _this_python(progress: _Progress, scratch: str) -> type:
 
         def __init__(self, *given: Any, **options: Any) -> None:
             super().__init__(*given, connection_file=os.path.join(scratch, "kernel.json"), **options)
-            progress.kernel = self
 
     return ThisPython
 
 
 class _Progress:
-    """The progress of a run: a line for each code cell, for each printed line, and for a long silence.
+    """The progress of a run: a line for each code cell, and each line that a cell prints.
 
     Given to papermill as the file for the cells' stdout and stderr.
     """
@@ -121,57 +113,27 @@ class _Progress:
         self.total = len(code) + bool(passed)  # papermill adds a cell with the parameters passed
         self.index, self.heading, self.unfinished = 0, "", ""
         self.where = "the start of the kernel"
-        self.kernel: Any = None
-        self.printed = 0  # by the running cell
-        self.echo = echo
-        self.started = self.spoken = time.monotonic()
-        self.over = threading.Event()
-        self.watch = threading.Thread(target=self._break_silence, daemon=True)
-
-    def __enter__(self) -> _Progress:
-        self.watch.start()
-        return self
-
-    def __exit__(self, *trouble: object) -> None:
-        self.over.set()
-        self.watch.join()
+        self.echo, self.started = echo, time.monotonic()
 
     def cell_started(self, cell: nbformat.NotebookNode, cell_index: int) -> None:
         lines = [line.strip() for line in cell.source.splitlines() if line.strip()]
         if cell.cell_type != "code":
             self.heading = next((line.lstrip("# ") for line in lines if line.startswith("#")), self.heading)
         elif lines:
-            self.index, self.printed = self.index + 1, 0
+            self.index += 1
             what = _shortened(f"{self.heading}: {lines[0]}" if self.heading else lines[0])
             self.where = f"cell {self.index}/{self.total} ({what})"
-            self._say(f"[{self.index:>{len(str(self.total))}}/{self.total}]{self._elapsed():>7}  {what}")
+            elapsed = f"{time.monotonic() - self.started:.0f} s"
+            self.echo(f"[{self.index:>{len(str(self.total))}}/{self.total}]{elapsed:>7}  {what}")
 
     def write(self, text: str) -> None:
-        if self.printed > MOST_PRINTED:
-            return
-        self.printed += len(text)
-        if self.printed > MOST_PRINTED:
-            asyncio.get_running_loop().create_task(self.kernel.shutdown_kernel(now=True))
-            return
         *lines, self.unfinished = (self.unfinished + text).replace("\r", "\n").split("\n")
         for line in lines:
             if line.strip():
-                self._say(f"      {line.rstrip()}")
+                self.echo(f"      {line.rstrip()}")
 
     def flush(self) -> None:
         """Whole lines are passed on as they come."""
-
-    def _say(self, line: str) -> None:
-        self.spoken = time.monotonic()
-        self.echo(line)
-
-    def _elapsed(self) -> str:
-        return f"{time.monotonic() - self.started:.0f} s"
-
-    def _break_silence(self) -> None:
-        while not self.over.wait(1.0):
-            if time.monotonic() - self.spoken > SECONDS_OF_SILENCE:
-                self._say(f"      still in {self.where} after {self._elapsed()}")
 
 
 def _shortened(text: str, width: int = 88) -> str:

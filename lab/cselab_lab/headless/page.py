@@ -19,14 +19,13 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from cselab._util.writing import write_text
 from cselab_lab.headless.notebook_folder import title_of
-from cselab_lab.headless.read_alone import ask_guesses, open_answers, point_to_exercises
+from cselab_lab.headless.record import GUESS_TYPE, NO_GUESS
 from cselab_lab.headless.record import MIME_TYPE as RECORD_TYPE
 
 PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OWN_FIGURE = "data-cselab-figure"
-TEMPLATE = Path(__file__).parent / "page_template"
-PLOTS, GUESSES = TEMPLATE / "plots.js", [TEMPLATE / "guessing.js", TEMPLATE / "guesses.js"]
+PLOTS = Path(__file__).parent / "page_template" / "plots.js"
 NAME = r"(?<!<msub>)<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)"  # of a function without a bracket
 UNCROWDED = {  # in MathML: room around a function's name, none inside bars, a prime no higher than its letter
     rf"(</(?:mi|mn|msub|msup|msubsup)>){NAME}": r'\1<mo lspace="0.17em" rspace="0.17em">\2</mo>',
@@ -38,27 +37,30 @@ UNCROWDED = {  # in MathML: room around a function's name, none inside bars, a p
 }
 GLUED = re.compile(r'([^\s<>]*)(<math [^>]*display="inline".*?</math>)([^\s<>]*)', re.DOTALL)  # with adjacent text
 INTERACTIVE_ONLY = '<p class="aside">An interactive control: open the notebook in JupyterLab.</p>'
+ELSEWHERE = """\
+<blockquote>To solve this exercise, get the notebook: <code>make lab</code>, or <code>cselab notebooks copy work</code>
+and <code>jupyter lab work</code>, then open <code>{name}.ipynb</code>{how}. The notebook checks your answer.
+</blockquote>"""
 
 
-def write_page(notebook: NotebookNode, path: Path, pictures: Path, *, ask: bool = False) -> list[str]:
+def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
     """Write the page of an executed notebook; return the external addresses in the page, which should be none.
 
-    The main picture and the recorded numbers come first (`results_first`), answers are open; with `ask` a guess is a
-    form that folds its answer, and the lesson begins with its first line. A plotly figure is drawn
+    The main picture and the recorded numbers come first (`results_first`). A plotly figure is drawn
     from its data. A widget with a `text/html` fallback shows that (a script in it finds plotly.js as `window.Plotly`);
     other widgets leave a note. Pictures in the text are loaded from the folder `pictures`.
     """
     from plotly.offline import get_plotlyjs
 
-    ready = printable(notebook, path.stem, ask=ask)
-    if not ask:
-        results_first(ready)
+    ready = printable(notebook, path.stem)
+    _without_set_up(ready)
+    results_first(ready)
     outputs = "".join(_html_outputs(ready))
     has_figures = '<div class="figure"' in outputs
     resources = {
         "title": title_of(notebook, path.stem),
         "code_colours": _code_colours(),
-        "scripts": "".join(script.read_text(encoding="utf-8") for script in [*[PLOTS] * has_figures, *GUESSES * ask]),
+        "scripts": PLOTS.read_text(encoding="utf-8") if has_figures else "",
         "metadata": {"path": str(pictures)},
     }
     page, _ = _exporter().from_notebook_node(ready, resources)
@@ -163,33 +165,41 @@ def _without_set_up(notebook: NotebookNode) -> None:
             tags.append("guess")
 
 
-def printable(notebook: NotebookNode, name: str, how: str = "", *, ask: bool = True) -> NotebookNode:
+def printable(notebook: NotebookNode, name: str, how: str = "") -> NotebookNode:
     """A copy whose outputs need no kernel and no front end.
+
+    The comparison of a guess shows the answer, and an unsolved exercise names its notebook.
 
     Args:
         how: HTML that leads to the installation.
-        ask: whether a guess becomes a form that folds its answer; else the answers are open.
     """
     notebook = copy.deepcopy(notebook)
     notebook.metadata.pop("widgets", None)
-    if ask:
-        ask_guesses(notebook)
-    else:
-        open_answers(notebook)
-        _without_set_up(notebook)
-    point_to_exercises(notebook, name, how)
     figures = 0
     for cell in notebook.cells:
-        for output in cell.get("outputs", []):
+        if cell.cell_type != "code":
+            continue
+        if "check" in cell.metadata.get("tags", []) and "not solved yet" in json.dumps(cell.outputs):
+            html = ELSEWHERE.format(name=escape(name), how=f" ({how})" if how else "")
+            cell.outputs = [new_output("display_data", {"text/html": html})]
+        cell.outputs = [output for output in cell.outputs if output.get("data", {}).get("text/plain") != NO_GUESS]
+        for output in cell.outputs:
             data = output.get("data", {})
             if OWN_FIGURE in data.get("text/html", ""):
                 continue  # a panel draws itself
-            if PLOTLY_FIGURE in data:
+            if GUESS_TYPE in data:
+                data["text/html"] = "".join(map(_answer, data[GUESS_TYPE]["found"]))
+            elif PLOTLY_FIGURE in data:
                 figures += 1
                 data["text/html"] = _drawn(data[PLOTLY_FIGURE], f"figure-{figures}")
             elif WIDGET_VIEW in data and not {"text/html", "image/png", "image/svg+xml"} & data.keys():
                 data["text/html"] = INTERACTIVE_ONLY
     return notebook
+
+
+def _answer(found: dict[str, Any]) -> str:
+    """The answer of a guess that nobody made."""
+    return f"<div>{escape(found['name'].replace('_', ' '))}: it is {escape(found['words'])}</div>"
 
 
 def _html_outputs(notebook: NotebookNode) -> list[str]:

@@ -6,7 +6,8 @@ import math
 from numbers import Integral, Real
 
 MIME_TYPE = "application/vnd.cselab.record+json"
-GUESS_TYPE = "application/vnd.cselab.guess+json"  # of results without a guess, for the form on a page
+GUESS_TYPE = "application/vnd.cselab.guess+json"  # of results without a guess, which a page shows
+NO_GUESS = "you said: nothing yet"
 
 
 def record(name: str, value: object, tolerance: float = 1e-6, beside: str = "") -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from cselab_lab.headless.record import GUESS_TYPE
+from cselab_lab.headless.record import GUESS_TYPE, NO_GUESS
 
 CLOSE = 0.15  # a guess is close when it is off by less than this share of what was found
 NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this
@@ -55,8 +55,8 @@ class Guesses:
         self.values = values
 
     def __repr__(self) -> str:
-        guessed = (f"{name} = {_words(value)}" for name, value in self.values.items() if value is not ...)
-        return f"you said: {', '.join(guessed) or 'nothing yet'}"
+        guessed = [f"{name} = {_words(value)}" for name, value in self.values.items() if value is not ...]
+        return f"you said: {', '.join(guessed)}" if guessed else NO_GUESS
 
     def compare(self, **measured: object) -> Outcome:
         """Each guess beside what was found. What was not guessed is not told.
@@ -76,7 +76,7 @@ class Guesses:
 class Outcome:
     """The comparison of guesses with what was found: text in a terminal, coloured in a notebook.
 
-    Where nothing was guessed, a page made of the notebook asks for it: see `cselab_lab.headless.read_alone`.
+    Where nothing was guessed, a page made of the notebook shows the answer: see `cselab_lab.headless.page`.
     """
 
     lines: tuple[tuple[str, str], ...]  # a sentence, and its verdict
@@ -93,7 +93,7 @@ class Outcome:
         return "\n".join(rows)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """What a page needs to compare with, beside the text and the HTML, which do not tell it."""
+        """The answers for a page made of the notebook; the text and the HTML do not show them."""
         answers = [
             {"name": name, "value": value if _is_json(value) else _words(value), "words": _words(value)}
             for name, value in self.unguessed.items()

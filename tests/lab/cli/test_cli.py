@@ -833,17 +833,6 @@ def test_version_completion_the_exit_code_of_a_refusal_and_a_reader_that_stops()
     assert len(done.stdout.splitlines()) == 1 and done.stderr == ""
 
 
-@pytest.mark.parametrize(("shell", "start"), [("bash", ".bashrc"), ("fish", ".config/fish/completions/cselab.fish")])
-def test_completion_is_installed_once_and_the_edited_file_named(shell, start, tmp_path, monkeypatch):
-    monkeypatch.setenv("SHELL", f"/bin/{shell}")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert f"added to {tmp_path / start}: " in run("--install-completion")
-    assert f"{tmp_path / start} already has the line: " in run("--install-completion")
-    assert (tmp_path / start).read_text().count(f"_CSELAB_COMPLETE={shell}_source cselab") == 1
-    monkeypatch.setenv("SHELL", "/bin/csh")
-    assert "shell csh is not supported; choose bash, zsh, fish" in run("--install-completion", ok=False)
-
-
 def test_a_warning_is_one_line_without_a_path(monkeypatch):
     monkeypatch.setattr(warnings, "formatwarning", warnings.formatwarning)
     monkeypatch.setattr(sys, "argv", ["cselab", "--version"])

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-from inspect import signature
 from pathlib import Path
 
 import click
@@ -92,30 +91,28 @@ def test_help_is_in_plain_words_and_lists_each_argument_and_option(name):
     assert code == 0 and output == run(*name.split(), "--help")[1]
     assert not re.search(r"<\w+>|list\[|RANGE|INTEGER|FLOAT|Path\b", output), output  # Python's types
     usage = output.splitlines()[0].split("[OPTIONS]")[1].split()
-    if "help" not in signature(click.Argument).parameters:  # before click 8.5
-        usage = []
     listed = output.split("Positional arguments:\n")[-1].split("\nOptions:")[0] if usage else ""
     assert re.findall(r"^  (\S+)", listed, re.M) == usage == [word for word in usage if word.isupper() or "|" in word]
-    assert all(parameter.help for parameter in command.params if usage or isinstance(parameter, click.Option))
+    assert all(parameter.help for parameter in command.params)
     summary = command.get_short_help_str(80)
     assert summary.endswith(".") and not summary.endswith("...")
 
 
 @each_command
-def test_an_unknown_option_is_answered_with_the_nearest_and_all(name):
-    options = [option for parameter in EVERY[name].params for option in parameter.opts if option.startswith("--")]
-    error = refused(*name.split(), "--no-such-option")
-    assert "No such option: --no-such-option" in error and all(option in error for option in options)
-    for option in options:
-        assert f"{option}x. Did you mean '{option}'?" in refused(*name.split(), f"{option}x")
+def test_an_unknown_option_is_answered_with_the_nearest(name):
+    for parameter in EVERY[name].params:
+        for option in parameter.opts:
+            if option.startswith("--"):
+                assert f"No such option '{option}x'. " in (error := refused(*name.split(), f"{option}x"))
+                assert f"'{option}'" in error and f" {name} --help')" in error
 
 
 @pytest.mark.parametrize("name", sorted({" ".join(name.split()[:-1]) for name in EVERY}))
-def test_an_unknown_command_is_answered_with_the_nearest_and_all(name):
+def test_an_unknown_command_is_answered_with_the_nearest(name):
     group = cli.app.get_command(None, name) if name else cli.app
-    known = group.list_commands(None)
-    error = refused(*name.split(), f"{known[-1]}x")
-    assert f"No such command: {known[-1]}x. Did you mean '{known[-1]}'? Allowed: {', '.join(known)}" in error
+    nearest = group.list_commands(None)[-1]
+    error = refused(*name.split(), f"{nearest}x")
+    assert f"No such command '{nearest}x'. " in error and f"'{nearest}'" in error
 
 
 @each_command

@@ -3,6 +3,7 @@ import re
 import plotly.graph_objects as go
 import pytest
 from cselab_lab.headless.page import loaded_from_outside, mathml, write_page
+from cselab_lab.lessons.guesses import guess
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
 from plotly.offline import get_plotlyjs
@@ -147,8 +148,15 @@ def test_the_main_picture_and_the_numbers_come_first_with_answers_open(render):
     order = [
         body.index(part) for part in ("A tour", "the hills", "World-STS", "52.2", "Some text", "a map", "it is 0.84")
     ]
-    assert order == sorted(order) and "<form" not in page
+    assert order == sorted(order)
     assert body.count("the hills") == 2 and body.count("a map") == 1
+
+
+def test_an_unsolved_exercise_names_its_notebook_and_an_empty_guess_shows_nothing(render):
+    unsolved = shown({"text/plain": "not solved yet: replace the placeholder"}, tags=["check"])
+    page, _ = render(shown({"text/plain": repr(guess(near=...))}), unsolved)
+    assert "<code>00_tour.ipynb</code>" in page and "make lab" in page
+    assert "not solved" not in page and "nothing yet" not in page
 
 
 def test_aligned_equations_are_rows_of_a_table():

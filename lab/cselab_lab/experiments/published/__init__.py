@@ -13,12 +13,8 @@ import csv
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from cselab._util.choices import check_choice
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
 
 HERE = Path(__file__).parent
 
@@ -118,13 +114,6 @@ class PublishedTable:
             mark = f" [{notes.index(cell.note) + 1}]" if cell.note else ""
             rows.setdefault(cell.row, {})[cell.column] = f"{cell.printed or 'lost'}{spread}{mark}"
         return rows, notes
-
-    def frame(self) -> DataFrame:
-        """The cells, a line each: row, column, value, printed, spread, unit, note."""
-        from pandas import DataFrame
-
-        names = ["row", "column", "value", "printed", "spread", "unit", "note"]
-        return DataFrame([{name: getattr(cell, name) for name in names} for cell in self.cells], columns=names)
 
 
 @cache
