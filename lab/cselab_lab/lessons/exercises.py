@@ -348,10 +348,21 @@ def mutate_source(solution: Solution | None, change: str | Callable) -> Callable
 
 AXIS = "This is the other axis: 0 goes over the rows, 1 over the columns."
 FEWER = "Divide by N, the number of rows, not by N - 1."
+MEAN, SUM = "Take the mean, not the sum.", "Take the sum, not the mean."
+LENGTH = "Scale to length 1 first: a division by a length is missing."
+PARTLY = "Divide every cosine by the temperature."
+SLIPS: tuple[tuple[str, str, str | Callable[[re.Match], str]], ...] = (
+    (AXIS, r"\b(dim|axis)=([01])\b", lambda match: f"{match[1]}={1 - int(match[2])}"),
+    (FEWER, r"/ len\((\w+)\)", r"/ (len(\1) - 1)"),
+    (MEAN, r"\.mean\(", ".sum("),
+    (SUM, r"\.sum\(", ".mean("),
+    (LENGTH, r"(?:[\w.]*\.|\b)normalize\((\w+)[^()]*\)", r"\1"),
+    (LENGTH, r" / [\w.]*\bnorm\([^()]*\)", ""),
+    (PARTLY, r" / temperature\b", ""),
+)
+"""Changes of any solution's source, in one place or in all: a message, a pattern, and the text instead."""
 TRANSPOSED = "Transpose it: rows and columns have changed places."
 REORDERED = "These are the right values in a different order."
-SUM_AND_MEAN = {"mean": ("Take the mean, not the sum.", "sum"), "sum": ("Take the sum, not the mean.", "mean")}
-"""What the solution computes: the message for the other of the two, and its name."""
 LAST_PLACE = "Count from 0: the last of n places has the number n - 1."
 
 
@@ -379,16 +390,22 @@ def shared_changes(solution: Solution) -> dict[str, Callable]:
         if name == "temperature":
             wrong["The temperature is not used."] = fixed(name, 1)
             wrong["Divide by the temperature, do not multiply."] = with_argument(name, lambda t: 1 / t)
-    source = solution.source
-    swapped = re.sub(r"(dim|axis)=([01])\b", lambda match: f"{match[1]}={1 - int(match[2])}", source)
-    fewer = re.sub(r"/ len\((\w+)\)", r"/ (len(\1) - 1)", source)
-    changed = {message: text for message, text in {AXIS: swapped, FEWER: fewer}.items() if text != source}
-    for at, match in enumerate(re.finditer(r"\.(mean|sum)\(", source)):
-        message, instead = SUM_AND_MEAN[match[1]]
-        changed[message + " " * at] = f"{source[: match.start()]}.{instead}({source[match.end() :]}"
-    for message, text in changed.items():
+    for message, text in _slips(solution.source):
+        while message in wrong:
+            message += " "
         wrong[message] = lambda *arguments, text=text: _compiled(text, solution.name)(*arguments)
     return wrong
+
+
+def _slips(source: str) -> Iterator[tuple[str, str]]:
+    """Every message of `SLIPS` with a changed source: all places at once, then one at a time."""
+    for message, pattern, instead in SLIPS:
+        places = list(re.finditer(pattern, source))
+        if len(places) > 1:
+            yield message, re.sub(pattern, instead, source)
+        for place in places:
+            new = instead(place) if callable(instead) else place.expand(instead)
+            yield message, source[: place.start()] + new + source[place.end() :]
 
 
 def shared_values(example: Example) -> Iterator[tuple[str, Any]]:
@@ -679,7 +696,7 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
             returned = function(*args, **(kwargs or {}))
             name = _cause(getattr(function, "__name__", ""))
             if not self.name and name and torch.is_tensor(returned) and not returned.isfinite().all():
-                self.name = name
+                self.name = "sqrt" if name == "power" and returned.isnan().any() else name
             return returned
 
     watch = FirstNotFinite()
@@ -688,7 +705,8 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
             warnings.simplefilter("ignore")
             answer(*copy.deepcopy(arguments))
     except FloatingPointError as error:  # "overflow encountered in exp"
-        watch.name = watch.name or _cause(str(error).split()[-1])
+        name = _cause(str(error).split()[-1])
+        watch.name = watch.name or ("sqrt" if name == "power" and "invalid" in str(error) else name)
     except Exception:  # what was made of a NaN before may be made of an exception now
         pass
     if watch.name:

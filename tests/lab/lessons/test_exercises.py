@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from cselab_lab.lessons.checks.alignment_uniformity import ALIGNMENT
-from cselab_lab.lessons.checks.dropout_noise import GAUSSIAN
+from cselab_lab.lessons.checks.dropout_noise import GAUSSIAN, TWO_PAIRS
 from cselab_lab.lessons.checks.rank_bottleneck import CORRELATION, ROWS
 from cselab_lab.lessons.checks.simcse import ADAM, LOSS
 from cselab_lab.lessons.checks.tour import INFO_NCE
@@ -13,6 +13,8 @@ from cselab_lab.lessons.exercises import (
     AXIS,
     FEWER,
     LAST_PLACE,
+    LENGTH,
+    PARTLY,
     REORDERED,
     Check,
     Example,
@@ -136,6 +138,8 @@ def test_one_number_is_wanted_or_another_shape():
         (lambda x: ((0 * x).log() * 0).sum(), "the log of 0"),
         (lambda x: (x - x) / (x - x), "a division by 0"),
         (lambda x: (x - 5).sqrt(), "the root of a number below 0"),
+        (lambda x: (x - 5) ** 0.5, "the root of a number below 0"),
+        (lambda x: (x.numpy() - 5) ** 0.5, "the root of a number below 0"),
         (lambda x: (x - x) ** -0.5, "0 to a negative power"),
         (lambda x: x * float("nan"), "That is no finite number"),
     ],
@@ -290,11 +294,14 @@ def test_an_order_and_an_index_too_large_are_known_everywhere():
     assert LAST_PLACE in last_line(lambda x: [1, 2][x + 1], two)
 
 
-def test_a_sum_for_a_mean_and_a_wrong_divisor_are_known_for_every_solution():
+def test_a_sum_a_divisor_a_length_and_a_temperature_are_known_for_every_solution():
     for exercise, change, message in (
         (ALIGNMENT, ".mean() -> .sum()", "Take the mean, not the sum."),
         (ALIGNMENT, ".sum(dim=1) -> .mean(dim=1)", "Take the sum, not the mean."),
         (ZCA, "/ len(x) -> / (len(x) - 1)", FEWER),
+        (ALIGNMENT, "torch.nn.functional.normalize(side, dim=1) -> side", LENGTH),
+        (LOSS, "normalize(second, dim=1) -> second", LENGTH),
+        (TWO_PAIRS, "positive) / temperature -> positive)", PARTLY),
     ):
         wrong = mutate_source(exercise.solution, change)
         assert diagnose(lambda *given, wrong=wrong: wrong(*given), exercise).lines[-1].endswith(message)

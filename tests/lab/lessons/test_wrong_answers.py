@@ -133,8 +133,11 @@ WRONG = {
         ),
         ("not multiplied with it", lambda views, v, g: [z + v**0.5 * normal(z, g) * (z.abs() + 1) for z in views]),
         ("the same in both views", lambda views, v, g: [z + n for n in [v**0.5 * normal(views[0], g)] for z in views]),
-        ("View 2 has no noise", lambda views, v, g: [views[0] + v**0.5 * normal(views[0], g), 1 * views[1]]),
+        ("Without noise: view 2", lambda views, v, g: [views[0] + v**0.5 * normal(views[0], g), 1 * views[1]]),
         ("torch.randn has mean 0", lambda views, v, g: [z + v**0.5 * normal(z, g) + v for z in views]),
+        ("not Gaussian", lambda views, v, g: [z + v**0.5 * torch.rand(z.shape, generator=g) for z in views]),
+        ("not multiplied with it", lambda views, v, g: [z * (1 + v**0.5 * normal(z, g)) for z in views]),
+        ("have the same noise", lambda views, v, g: [z + v**0.5 * torch.randn(1, generator=g) for z in views]),
         ("have the same noise", lambda views, v, g: [z + v**0.5 * normal(z[0], g) for z in views]),
         ("generator=generator", lambda views, v, g: [z + v**0.5 * torch.randn(z.shape) for z in views]),
         (
@@ -196,6 +199,7 @@ WRONG = {
         ("inherit from both", (MixCSE, PREDICTED)),
         ("inherit from both", (Forgetful, PREDICTED)),
         ("reads more than a sentence", (Both, {**PREDICTED, "columns": ("sentence",)})),
+        ("reads more than a sentence", (Both, {**PREDICTED, "columns": "sentence"})),
         ("The denials are encoded, too", (Both, {**PREDICTED, "texts": 16})),
         ("it is no negative of the InfoNCE", (Both, {**PREDICTED, "candidates": 10})),
         ("Count again", (Both, {**PREDICTED, "candidates": 3})),
@@ -229,6 +233,11 @@ WRONG = {
 def test_a_wrong_answer_is_refused_and_told_why(name, message, answer):
     verdict = diagnose(answer, every_exercise()[name])
     assert not verdict.solved and message in verdict.lines[-1], verdict
+
+
+def test_columns_may_be_predicted_in_any_order():
+    answer = (Both, {**PREDICTED, "columns": ["negation", "sentence"]})
+    assert diagnose(answer, every_exercise()["survey.COMPOSED_METHOD"]).solved
 
 
 def test_a_pair_too_far_apart_is_shown_its_cosine_and_the_one_to_beat():

@@ -36,7 +36,6 @@ ALIGNMENT = Exercise(
     Example("with a threshold of 0.5 all five count: 10 / 5 = 2", (_X, _Y, _GRADES, 0.5), 2),
     solution=Solution("08_alignment_uniformity", "my_alignment"),
     mistakes={
-        "Scale each row to length 1 first.": "torch.nn.functional.normalize(side, dim=1) -> side",
         "Square the distances.": ".square().sum(dim=1) -> .norm(dim=1)",
         "Which pairs count? Those with a grade above the threshold.": "[grades > threshold] -> ",
         "Above the threshold: a pair whose grade equals it does not count.": "> threshold -> >= threshold",
@@ -70,8 +69,9 @@ def _cosines(rows: Any) -> Any:
     return (unit @ unit.T)[np.triu_indices(len(rows), 1)]
 
 
-def _narrow(cone: Any) -> bool:
-    return uniformity(numbers_of(cone(_cloud()))) > NARROW
+def _narrow(cone: Any) -> str:
+    found = uniformity(numbers_of(cone(_cloud())))
+    return "" if found > NARROW else f"Yours is {found:.2f}."
 
 
 def _agreement(cone: Any) -> float:

@@ -1,5 +1,6 @@
 """What the exercises of several lessons check: the type of an answer, its gradient, the choice of an InfoNCE."""
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -137,6 +138,9 @@ def choice_mistakes(logits: Callable) -> dict[str, Callable]:
     def softmax_twice(s: Any) -> Any:
         return s.softmax(1).logsumexp(1) - own(s.softmax(1))
 
+    def of_rows(s: Any) -> Any:
+        return s.logsumexp(1) - own(s)
+
     def of_columns(s: Any) -> Any:
         return s.logsumexp(0) - own(s)
 
@@ -145,6 +149,18 @@ def choice_mistakes(logits: Callable) -> dict[str, Callable]:
 
     return {
         "The positive belongs into the sum below, too.": mean_of(without_positive),
-        "cross_entropy takes the softmax by itself.": mean_of(softmax_twice),
+        "cross_entropy computes the softmax by itself.": mean_of(softmax_twice),
         "The sum runs along a row: dim=1.": mean_of(of_columns),
+        "Only rows choose among columns; this is the mean of both directions.": (
+            mean_of(lambda s: (of_rows(s) + of_columns(s)) / 2)
+        ),
+        "The right answer of row i is column i, not column 0.": mean_of(lambda s: s.logsumexp(1) - s[:, 0]),
+        "Only the share on the diagonal counts, not every share.": mean_of(lambda s: s.logsumexp(1) - s.mean(1)),
+        "The sum below is missing.": mean_of(lambda s: -own(s)),
+        "Divide by the sum over the row, not by its mean.": mean_of(lambda s: of_rows(s) - math.log(len(s))),
+        "Take the log of each row's share first, then the mean.": mean_of(lambda s: -(-of_rows(s)).exp().mean().log()),
     }
+
+
+CHOICES = frozenset(choice_mistakes(lambda: None))
+"""The messages of every InfoNCE, which are not an exercise's own."""

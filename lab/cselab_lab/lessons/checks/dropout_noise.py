@@ -4,8 +4,9 @@ import math
 from typing import Any
 
 import torch
+from torch.nn.functional import normalize
 
-from cselab_lab.lessons.checks.answers import AS_IT_IS, right_gradient, why_not_drawn, wrong_shapes
+from cselab_lab.lessons.checks.answers import AS_IT_IS, choice_mistakes, right_gradient, why_not_drawn, wrong_shapes
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
 
@@ -56,8 +57,10 @@ CLOUD_RADIUS = Exercise(
         "Take the mean of the squared distances, then the root; not the mean of the distances.": (
             "squared.mean().sqrt() -> squared.sqrt().mean()"
         ),
-        "Sum the squares over the coordinates; the mean is over the passes alone.": ".sum(dim=1) -> .mean(dim=1)",
-        "Take the mean over the passes, not the sum, before the root.": "squared.mean() -> squared.sum()",
+        "The squared distance is 2 - 2 times the cosine.": (
+            "(passes - clean).square().sum(dim=1) -> 1 - (passes * clean).sum(dim=1)",
+            "squared.mean().sqrt() -> squared.mean() / 2",
+        ),
     },
 )
 
@@ -71,6 +74,11 @@ _off_dropout = Solution("05_dropout_noise", "my_off_dropout")
 _ANGLES = (0.0, 60.0, 130.0), (20.0, 50.0, 160.0), (10.0, 80.0, 170.0), (35.0, 130.0, 220.0)  # degrees
 _VIEWS = tuple(_at(*degrees) for degrees in _ANGLES)  # anchor, positive, left (or clean), right
 _RIGHT_ANGLES = _at(0.0, 90.0)
+
+
+def _two_pairs(anchor: Any, positive: Any, left: Any, right: Any, temperature: float = 0.05) -> Any:
+    cosines = normalize(left) @ normalize(right).T
+    return cosines.diagonal_scatter(torch.cosine_similarity(anchor, positive)) / temperature
 
 
 def _by_hand(temperature: float, m: float, right: int = 2) -> float:
@@ -99,7 +107,8 @@ TWO_PAIRS = Exercise(
     right_gradient(_contrast, *_VIEWS, 0.5, for_training=True),
     solution=_contrast,
     trained=True,
-    mistakes={
+    mistakes=choice_mistakes(_two_pairs)
+    | {
         "Your negatives are of anchor and positive; wanted are left and right.": (
             "normalize(left) @ normalize(right) -> normalize(anchor) @ normalize(positive)"
         ),
@@ -107,13 +116,9 @@ TWO_PAIRS = Exercise(
         "The two pairs are exchanged: positives are of anchor and positive.": (
             lambda anchor, positive, left, right, *t: _contrast(left, right, anchor, positive, *t)
         ),
-        "The cosine of a positive is divided by the temperature, too.": "positive) / temperature -> positive)",
         "j = i is no negative: cos(left[i], right[i]) does not count.": (
             "cross_entropy(logits, answers) -> "
             "(torch.cat([own[:, None], cosines / temperature], dim=1).logsumexp(1) - own).mean()"
-        ),
-        "Row i holds the negatives of left[i]; yours are those of right[i] (dim=1).": (
-            "entropy(logits -> entropy(logits.T"
         ),
     },
 )
@@ -142,11 +147,16 @@ OFF_DROPOUT = Exercise(
         ),
         "One side of your negatives is noisy: both sides are clean.": "clean @ clean.T -> normalize(anchor) @ clean.T",
         "Your positive is clean and so always at cosine 1: it keeps its noise.": "(anchor, positive) -> (clean, clean)",
-        "m multiplies the exponentials: to the exponents log m is added, not m.": "math.log(m) -> m",
+        "m multiplies the exponentials: to the exponents log m is added, not m.": (
+            "math.log(m) -> m",
+            "others + math.log(m) -> others * m",
+            "math.log(m) -> math.log(m) / temperature",
+            "return cross -> return m * cross; math.log(m) -> 0",
+        ),
         "j = i is no negative: leave the diagonal of the clean cosines out, it is 1.": (
             "cross_entropy(logits, answers) -> (torch.cat([own[:, None], weighed], dim=1).logsumexp(1) - own).mean()"
         ),
-        "m multiplies the negatives alone, not the whole denominator.": (
+        "m multiplies only the negatives, not the whole denominator.": (
             "return cross -> return math.log(m) + cross; weighed.diagonal -> others.diagonal"
         ),
     },
@@ -175,9 +185,15 @@ def _added(answer: Any, **views: Any) -> list[torch.Tensor]:
     return [_rows(after) - view.double() for view, after in zip(before, noisy, strict=True)]
 
 
-def _centred_on_the_views(answer: Any) -> bool:
+ALIKE = "Several numbers of a view have the same noise: draw for each, torch.randn(view.shape)."
+
+
+def _centred_on_the_views(answer: Any) -> str:
     added = _added(answer, rows=50, width=50, size=0.004)  # to views of 0 to 10, and 0 to -10
-    return all(abs(float(noise.mean())) < 0.2 for noise in added)
+    if all(abs(float(noise.mean())) < 0.2 for noise in added):
+        return ""
+    alike = all(float(noise.std()) < 1e-4 for noise in added)
+    return ALIKE if alike else "Add the noise to each view as it is; torch.randn has mean 0."
 
 
 def _of_mean_zero(answer: Any) -> str:
@@ -188,13 +204,17 @@ def _of_mean_zero(answer: Any) -> str:
 
 def _as_wide_as_asked(answer: Any) -> str:
     of_each = _added(answer, rows=50, width=50, size=0.0)
-    if without := [str(at) for at, noise in enumerate(of_each, start=1) if not noise.any()]:
-        return f"View {' and '.join(without)} has no noise: each view gets its own."
+    if without := [f"view {at}" for at, noise in enumerate(of_each, start=1) if not noise.any()]:
+        if all(noise.any() for noise in _added(answer)):
+            return "The noise is added to the view, not multiplied with it."
+        return f"Without noise: {' and '.join(without)}. Each view gets its own."
     drawn = torch.cat(of_each).flatten()
     variance = float(drawn.var())
     is_normal = 2.5 * variance**2 < float((drawn - drawn.mean()).pow(4).mean()) < 3.6 * variance**2
+    if not is_normal:
+        return "That is not Gaussian: torch.randn draws normal numbers."
     if abs(variance / _ASKED - 1) < 0.08:
-        return "" if is_normal else "That is not Gaussian: torch.randn draws normal numbers."
+        return ""
     known = {
         _ASKED**2: "Multiply by the root of the variance, the standard deviation.",
         1.0: "torch.randn has variance 1: multiply by the root of the variance.",
@@ -216,7 +236,7 @@ def _drawn_anew(answer: Any) -> str:
         return "Your noise is the same in both views: draw for each."
     of_zeros = _added(answer, size=0.0)
     if min(float(noise.std(dim).min()) for noise in of_zeros for dim in (0, 1)) < 1e-6:
-        return "Several numbers of a view have the same noise: draw for each, torch.randn(view.shape)."
+        return ALIKE
     return ""
 
 
@@ -232,11 +252,7 @@ GAUSSIAN = Exercise(
         lambda answer: wrong_shapes(_noisy(answer)[1], 2, (3, 4)),
         "Go through the views, and collect what you make of each.",
     ),
-    Check(
-        "the views are still there, with something of mean 0 added",
-        _centred_on_the_views,
-        "Add the noise to each view as it is; torch.randn has mean 0.",
-    ),
+    Check("the views are still there, with something of mean 0 added", _centred_on_the_views),
     Check("what is added is Gaussian, with the variance that was asked for", _as_wide_as_asked),
     Check(
         "it is as large for a long vector as for a short one",

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.functional import normalize
+from torch.nn.functional import cross_entropy, normalize
 
 from cselab.losses import info_nce
 from cselab_lab.lessons.checks.answers import LOST, choice_mistakes, wrong_shapes
@@ -24,9 +24,17 @@ POOLED = Exercise(
     solution=Solution("02_simcse", "my_pooled"),
     mistakes={
         "Padding is no word: leave it out of the sum and of the count.": "total / kept.sum(dim=1) -> layer.mean(dim=1)",
-        "Divide by the number of words, not by the width of the table.": "/ kept.sum(dim=1) -> / layer.shape[1]",
+        "Divide by the sentence's own number of words.": (
+            "/ kept.sum(dim=1) -> / layer.shape[1]",
+            "/ kept.sum(dim=1) -> / kept.sum()",
+            "/ kept.sum(dim=1) -> / len(layer)",
+        ),
         "The mean is missing its division.": " / kept.sum(dim=1) -> ",
-        '"cls" takes the first token, "mean" all: look at `kind`.': 'kind == "cls" -> False',
+        '"cls" is the first token, "mean" is all of them: use `kind`.': (
+            'kind == "cls" -> False',
+            'kind == "cls" -> True',
+            'kind == "cls" -> kind != "cls"',
+        ),
         "The mask is 1 on words: yours keeps the padding.": "mask[:, :, None] -> (1 - mask)[:, :, None]",
         "layer[0] is the first sentence; its tokens are along the second axis.": (
             "layer[:, 0] -> layer[0, : len(layer)]"
@@ -123,6 +131,17 @@ def _angles(degrees: tuple[float, ...], *lengths: float) -> Any:
     return torch.stack([turns.cos(), turns.sin()], dim=1) * torch.tensor(lengths)[:, None]
 
 
+def _of_channels(first: Any, second: Any, temperature: float = 0.05) -> Any:
+    table = normalize(first, dim=1).T @ normalize(second, dim=1)
+    return cross_entropy(table / temperature, torch.arange(len(table)))
+
+
+def _simclr(first: Any, second: Any, temperature: float = 0.05) -> Any:
+    views = torch.cat([first, second])
+    logits = _logits(views, views, temperature).fill_diagonal_(-torch.inf)
+    return cross_entropy(logits, torch.arange(len(views)).roll(len(first)))
+
+
 _FIRST, _SECOND = _angles((0, 80, 200), 1.0, 3.0, 0.5), _angles((10, 45, 170), 0.7, 2.5, 1.4)
 _SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
 LOSS = Exercise(
@@ -141,13 +160,9 @@ LOSS = Exercise(
     solution=_loss,
     mistakes=choice_mistakes(_logits)
     | {
-        "Scale each row to length 1 first: the cosine is wanted.": (
-            "normalize(first, dim=1), normalize(second, dim=1) -> first, second"
-        ),
         "The first view with the second, not with itself.": "first @ second.T -> first @ first.T",
-        "Only rows choose among columns; this is the mean of both directions.": lambda first, second, *t: (
-            (_loss(first, second, *t) + _loss(second, first, *t)) / 2
-        ),
+        "Compare rows with rows: first @ second.T is N x N.": lambda *given: _of_channels(*given),
+        "The sum below has only second views; this is SimCLR's, with all 2 N views.": lambda *given: _simclr(*given),
     },
     trained=True,
 )
@@ -195,9 +210,18 @@ ADAM = Exercise(
     solution=Solution("02_simcse", "my_adam"),
     mistakes={
         "Divide m by 1 - 0.9^step and v by 1 - 0.999^step first: both start at 0.": (
-            " / (1 - 0.9**step) -> ;  / (1 - 0.999**step) -> "
+            " / (1 - 0.9**step) -> ;  / (1 - 0.999**step) -> ",
+            " / (1 - 0.9**step) -> ",
+            " / (1 - 0.999**step) -> ",
         ),
-        "Epsilon is added to the root, not under it.": "** 0.5 -> ; (size + 1e-8) -> (size + 1e-8) ** 0.5",
+        "The division by 1 - beta^step is only for the weight: return m and v without it.": (
+            "1e-8), m, v -> 1e-8), mean, v / (1 - 0.999**step)"
+        ),
+        "The weight follows m, the mean of the gradients, not the last gradient.": "lr * mean -> lr * gradient",
+        "Epsilon is 1e-8, added to the root, not under it.": (
+            "** 0.5 -> ; (size + 1e-8) -> (size + 1e-8) ** 0.5",
+            "1e-8 -> 1e-3",
+        ),
         "Against the gradient: weight - ...": "weight - lr -> weight + lr",
         "Divide by the root of v.": " ** 0.5 -> ",
         "v remembers the square of the gradient.": "gradient**2 -> abs(gradient)",

@@ -51,10 +51,10 @@ def _predicted(name: str, mistakes: Mapping[Any, str], answer: Any) -> str:
     if not isinstance(answer[1], Mapping) or name not in answer[1]:
         return 'The prediction is a dictionary: {"columns": ..., "texts": ..., "candidates": ...}.'
     predicted, observed = answer[1][name], _observed(answer)[2][name]
-    if name == "columns" and not isinstance(predicted, str):
-        predicted = tuple(map(str, predicted))
+    if name == "columns":  # in any order
+        predicted = (predicted,) if isinstance(predicted, str) else tuple(sorted(map(str, predicted), reverse=True))
     reason = mistakes.get(predicted, "Count again, view by view.")
-    return "" if predicted == observed else f"You said {predicted!r}. {reason}"
+    return "" if predicted == observed else f"Your prediction is {predicted!r}. {reason}"
 
 
 PREDICTED: Mapping[str, Mapping[Any, str]] = {

@@ -135,7 +135,6 @@ MULTI_POSITIVE = Exercise(
     | {
         "Add up over the positives, do not take their mean.": "return loss -> return loss / len(positives)",
         "Only the first positive counts in your code.": "in positives -> in positives[:1]",
-        "Scale each row to length 1 first.": "normalize(anchor) -> anchor; normalize(positive) -> positive",
     },
     trained=True,
 )  # fmt: skip
