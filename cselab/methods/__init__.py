@@ -10,7 +10,7 @@ from typing import Any
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
-from cselab.methods.base import FAMILIES, METHODS, Method, Rows, Views, create_method, get_method, register
+from cselab.methods.base import FAMILIES, METHODS, Head, Method, Rows, Setup, Views, create_method, get_method, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import Recipe
 
@@ -24,10 +24,12 @@ __all__ = [
     "METHODS",
     "Contrastive",
     "Encode",
+    "Head",
     "Method",
     "Recipe",
     "Rows",
     "SentenceEncoder",
+    "Setup",
     "Views",
     "create_method",
     "get_method",

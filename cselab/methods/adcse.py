@@ -1,10 +1,9 @@
 """AdCSE (Li et al. 2022): negatives that are learnt, by climbing the loss that the encoder descends."""
 
 import torch
-from torch import nn
 
 from cselab.losses import Loss, info_nce
-from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Rows, Setup, Views, register
 from cselab.methods.components import MomentumEncoder
 from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
 from cselab.methods.recipe import SURVEY_RECIPES
@@ -40,12 +39,12 @@ class AdCSE(Contrastive):
     w: torch.Tensor
     u: torch.Tensor
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        self.slow = MomentumEncoder(encoder, self.momentum)
-        size = self.adversaries, encoder.hidden_size
-        self.register_buffer("w", torch.randn(size, generator=generator))
+    def build(self, setup: Setup) -> Head:
+        self.slow = MomentumEncoder(setup.encoder, self.momentum)
+        size = self.adversaries, setup.width
+        self.register_buffer("w", torch.randn(size, generator=setup.generator))
         self.register_buffer("u", torch.zeros(size))
-        return super().build(encoder, rows, generator)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")

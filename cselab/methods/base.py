@@ -6,6 +6,7 @@ paper's additions to SimCSE.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -16,7 +17,7 @@ from cselab._util.arguments import check_argument
 from cselab._util.choices import check_choice, register_class
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
-from cselab.encoders.heads import MLPHead
+from cselab.encoders.heads import MLPHead, fresh_linear
 from cselab.encoders.speed import to_device
 from cselab.losses import Loss
 from cselab.losses.contrast import Negatives
@@ -110,6 +111,37 @@ class Views:
 
     def __setattr__(self, name: str, value: Any) -> None:  # for the type checker: any name may be set
         super().__setattr__(name, value)
+
+
+Head = nn.Module | None
+"""A training head, or none."""
+
+
+@dataclass(eq=False)
+class Setup:
+    """What the parts of a method are made for, and how their fresh weights are drawn.
+
+    Attributes:
+        encoder: the encoder to train.
+        rows: the whole corpus.
+        seed: of the `generator`, from which fresh weights come.
+    """
+
+    encoder: SentenceEncoder
+    rows: Rows
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self.generator = torch.Generator().manual_seed(self.seed)
+
+    @property
+    def width(self) -> int:
+        """Of the sentence vectors before a head."""
+        return self.encoder.hidden_size
+
+    def linear(self, width: int, out: int, bias: bool = True) -> nn.Linear:
+        """A fresh linear layer."""
+        return fresh_linear(width, out, self.generator, bias)
 
 
 class Method(nn.Module):
@@ -241,13 +273,13 @@ class Method(nn.Module):
         """
         self.settle(encoder.backbone.config)
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
+    def build(self, setup: Setup) -> Head:
         """The training head; SimCSE's Linear + tanh, or none, unless a method has its own.
 
         Called once, after `prepare`. Further trained or remembered parts become submodules or buffers of the method
-        here. `rows` is the whole corpus, and `generator` draws fresh weights.
+        here.
         """
-        return MLPHead(encoder.hidden_size, generator) if self.head == "mlp" else None
+        return MLPHead(setup.width, setup.generator) if self.head == "mlp" else None
 
     def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
         """The optimiser's parameter groups; a group may have its own "lr" or "weight_decay".

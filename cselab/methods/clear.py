@@ -2,12 +2,9 @@
 
 from typing import Any, Literal
 
-import torch
-from torch import nn
-
 from cselab.augmentations import delete_span, delete_words, reorder_spans
 from cselab.losses import Loss, nt_xent
-from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Rows, Setup, Views, register
 from cselab.methods.components import MaskedWords, synonyms
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 
@@ -38,12 +35,12 @@ class CLEAR(Contrastive):
     weight: NonNegativeFloat = 1.0
     masked: UnitInterval = 0.15
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
+    def build(self, setup: Setup) -> Head:
         if "substitution" in (self.first, self.second):
             self.synonyms = synonyms(self.table)
         if self.weight:
-            self.guess = MaskedWords(encoder, generator)
-        return super().build(encoder, rows, generator)
+            self.guess = MaskedWords(setup.encoder, setup.generator)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         v = Views(*encode(*(self._changed(batch, change) for change in (self.first, self.second))))

@@ -6,9 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss
-from cselab.methods import Encode, Method, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Encode, Head, Method, Recipe, Rows, Setup, Views, register
 from cselab.methods.components import MaskedWords, antonyms, replaced_tokens, synonyms, token_states
 from cselab.methods.hyperparameters import UnitInterval
 
@@ -49,13 +48,13 @@ class CLINE(Method):
     variants = {"paper": {}, "released": {"balance": "learnt", "contrast": "sigmoid"}}
     recipes = {"bert-base": Recipe(lr=1e-4, max_length=256)}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
+    def build(self, setup: Setup) -> Head:
         self.tables = synonyms(self.synonyms), antonyms(self.antonyms)
-        self.guess = MaskedWords(encoder, generator)
-        self.kind = fresh_linear(encoder.hidden_size, 3, generator)
+        self.guess = MaskedWords(setup.encoder, setup.generator)
+        self.kind = setup.linear(setup.width, 3)
         if self.balance == "learnt":
             self.uncertainty = nn.Parameter(torch.zeros(3))
-        return super().build(encoder, rows, generator)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         same, opposite = ([table.replaced(text, self.share, self.generator) for text in batch] for table in self.tables)

@@ -5,10 +5,9 @@ from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 from cselab.losses import Loss, info_nce
-from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Views, register
 from cselab.methods.hyperparameters import PositiveInt
 
 
@@ -41,9 +40,9 @@ class CT(Contrastive):
     variants = {"paper": {}, "in_batch": {"objective": "info_nce"}}
     recipes = {"bert-base": Recipe(lr=1e-5, batch_size=16, max_length=75, pooling="mean")}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        head = super().build(encoder, rows, generator)
-        self.other = copy.deepcopy(encoder)
+    def build(self, setup: Setup) -> Head:
+        head = super().build(setup)
+        self.other = copy.deepcopy(setup.encoder)
         self.other.head = copy.deepcopy(head)
         return head
 

@@ -5,11 +5,11 @@ from math import inf
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix, cosines_against
-from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt, UnitInterval
 
 
@@ -55,9 +55,9 @@ class DCLR(Contrastive):
         "roberta-large": Recipe(lr=1e-5, batch_size=256, hyperparameters={"phi": 0.85, "noise": 5.0}),
     }
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
+    def build(self, setup: Setup) -> Head:
         self.opened = SentenceEncoder.from_pretrained(self.guide).requires_grad_(False) if self.guide else None
-        return super().build(encoder, rows, generator)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)

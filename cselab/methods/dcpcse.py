@@ -1,10 +1,7 @@
 """DCPCSE, also called PromCSE (Jiang et al. 2022): the encoder is frozen, a deep prefix learns."""
 
-import torch
-from torch import nn
-
 from cselab.encoders.adapters import DeepPrefix
-from cselab.methods import Contrastive, Recipe, Rows, SentenceEncoder, register
+from cselab.methods import Contrastive, Head, Recipe, Setup, register
 from cselab.methods.hyperparameters import PositiveInt
 
 
@@ -26,8 +23,9 @@ class DCPCSE(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-2, batch_size=256)}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
+    def build(self, setup: Setup) -> Head:
+        encoder = setup.encoder
         encoder.backbone.requires_grad_(False)
         if encoder.prefix is None:
-            encoder.prefix = DeepPrefix.fresh(encoder.backbone, self.length, generator).to(encoder.device)
-        return super().build(encoder, rows, generator)
+            encoder.prefix = DeepPrefix.fresh(encoder.backbone, self.length, setup.generator).to(encoder.device)
+        return super().build(setup)

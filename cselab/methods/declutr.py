@@ -1,11 +1,10 @@
 """DeCLUTR (Giorgi et al. 2021): neighbouring spans of one document."""
 
 import torch
-from torch import nn
 
 from cselab.augmentations import draw_spans
 from cselab.losses import Loss, nt_xent
-from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Views, register
 from cselab.methods.components import MaskedWords
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveInt, UnitInterval
 
@@ -48,10 +47,10 @@ class DeCLUTR(Contrastive):
                 f"shortest is {self.shortest} and longest {self.longest}, shares of a document: shortest comes first"
             )
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
+    def build(self, setup: Setup) -> Head:
         if self.weight:
-            self.guess = MaskedWords(encoder, generator)
-        return super().build(encoder, rows, generator)
+            self.guess = MaskedWords(setup.encoder, setup.generator)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         sizes = self.anchors, self.positives, self.shortest, self.longest

@@ -5,13 +5,12 @@ from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from torch import nn
 
 from cselab.augmentations import inner_tokens
 from cselab.encoders.dropout import embedding_changed
-from cselab.encoders.heads import NormalizedHead, fresh_linear
+from cselab.encoders.heads import NormalizedHead
 from cselab.losses import Loss
-from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Views, register
 from cselab.methods.components import MaskedLMGenerator
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 
@@ -47,15 +46,15 @@ class DiffCSE(Contrastive):
     variants = {"paper": {}, "released": {"fill": "argmax", "count_padding": True}}
     recipes = {"bert-base": Recipe(lr=7e-6, epochs=2)}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        head = super().build(encoder, rows, generator)
-        width = encoder.hidden_size
-        self.masked_lm = MaskedLMGenerator(encoder, self.lm)
-        self.discriminator = copy.deepcopy(encoder.backbone)
+    def build(self, setup: Setup) -> Head:
+        head = super().build(setup)
+        width = setup.width
+        self.masked_lm = MaskedLMGenerator(setup.encoder, self.lm)
+        self.discriminator = copy.deepcopy(setup.encoder.backbone)
         if getattr(self.discriminator, "pooler", None) is not None:
             self.discriminator.pooler = None  # it would never be used
-        self.verdict = fresh_linear(width, 1, generator)
-        return head and NormalizedHead(width, generator)
+        self.verdict = setup.linear(width, 1)
+        return head and NormalizedHead(width, setup.generator)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)

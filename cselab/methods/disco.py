@@ -5,9 +5,8 @@ import copy
 import torch
 from torch import nn
 
-from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
-from cselab.methods import Encode, Method, Rows, SentenceEncoder, Views, register
+from cselab.methods import Encode, Head, Method, Rows, SentenceEncoder, Setup, Views, register
 from cselab.methods.hyperparameters import PositiveFloat
 
 
@@ -29,12 +28,12 @@ class DisCo(Method):
     teacher: str | None = None
     head = "none"
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        opened = SentenceEncoder.from_pretrained(self.teacher) if self.teacher else copy.deepcopy(encoder)
+    def build(self, setup: Setup) -> Head:
+        opened = SentenceEncoder.from_pretrained(self.teacher) if self.teacher else copy.deepcopy(setup.encoder)
         self.frozen = opened.requires_grad_(False)
-        width, other = encoder.hidden_size, opened.hidden_size
-        self.to_teacher = nn.Identity() if width == other else fresh_linear(width, other, generator)
-        return super().build(encoder, rows, generator)
+        width, other = setup.width, opened.hidden_size
+        self.to_teacher = nn.Identity() if width == other else setup.linear(width, other)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")

@@ -7,9 +7,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.data import read_rows
-from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
-from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Views, register
 from cselab.methods.components import entity_contexts
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 
@@ -47,13 +46,13 @@ class EASE(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=128)}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        names = dict.fromkeys(name for row in rows for name in row[1:])
+    def build(self, setup: Setup) -> Head:
+        names = dict.fromkeys(name for row in setup.rows for name in row[1:])
         self.numbers = {name: number for number, name in enumerate(names)}
-        start = self._start(rows, encoder.hidden_size, generator)
+        start = self._start(setup.rows, setup.width, setup.generator)
         self.table = nn.Embedding.from_pretrained(start, freeze=False)
-        self.linear = fresh_linear(start.shape[1], encoder.hidden_size, generator)
-        return super().build(encoder, rows, generator)
+        self.linear = setup.linear(start.shape[1], setup.width)
+        return super().build(setup)
 
     def _start(self, rows: Rows, width: int, generator: torch.Generator) -> Float[Tensor, "entities e"]:
         if self.vectors not in (None, "contexts"):

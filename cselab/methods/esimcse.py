@@ -3,10 +3,9 @@
 from typing import Literal
 
 import torch
-from torch import nn
 
 from cselab.augmentations import inner_tokens, repeat_subwords
-from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Views, register
 from cselab.methods.components import MomentumEncoder, Queue
 from cselab.methods.hyperparameters import Momentum, NonNegativeInt, UnitInterval
 
@@ -45,11 +44,11 @@ class ESimCSE(Contrastive):
         "roberta-large": Recipe(lr=1e-5, hyperparameters={"rate": 0.28, "queue": 128}),
     }
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
+    def build(self, setup: Setup) -> Head:
         if self.queue:
-            self.slow = MomentumEncoder(encoder, self.momentum)
-            self.earlier = Queue(self.queue, encoder.hidden_size)
-        return super().build(encoder, rows, generator)
+            self.slow = MomentumEncoder(setup.encoder, self.momentum)
+            self.earlier = Queue(self.queue, setup.width)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         tokens = encode.tokens(batch)

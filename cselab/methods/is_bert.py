@@ -7,7 +7,7 @@ from torch import nn
 
 from cselab.encoders.pooling import mean_tokens
 from cselab.losses import Loss, mutual_information
-from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Views, register
 from cselab.methods.components import token_states
 
 WINDOWS = (1, 3, 5)
@@ -34,18 +34,18 @@ class ISBERT(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=32, pooling="mean")}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        width = encoder.hidden_size
+    def build(self, setup: Setup) -> Head:
+        width = setup.width
         widths = [width - 2 * (width // 3), width // 3, width // 3]
         grams = [
             nn.utils.skip_init(nn.Conv1d, width, own, window, padding=window // 2)
             for own, window in zip(widths, WINDOWS, strict=True)
         ]
         for conv in grams:
-            nn.init.normal_(conv.weight, std=0.02, generator=generator)
+            nn.init.normal_(conv.weight, std=0.02, generator=setup.generator)
             nn.init.zeros_(conv.bias)
         self.grams = nn.ModuleList(grams)
-        return super().build(encoder, rows, generator)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         tokens = encode.tokens(batch)

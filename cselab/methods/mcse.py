@@ -1,11 +1,9 @@
 """MCSE (Zhang et al. 2022): a sentence is drawn to its picture."""
 
 import torch
-from torch import nn
 
-from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, info_nce
-from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 
 
@@ -32,17 +30,17 @@ class MCSE(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=3e-5, epochs=3)}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        seen = len(_numbers(rows[0][1]))
-        for index, (_, scene) in enumerate(rows):
+    def build(self, setup: Setup) -> Head:
+        seen = len(_numbers(setup.rows[0][1]))
+        for index, (_, scene) in enumerate(setup.rows):
             if len(_numbers(scene)) != seen:
                 raise ValueError(
                     f"scene of corpus[{index}] is {scene!r:.40}; wanted are numbers with blanks between, {seen} as in "
                     "corpus[0]"
                 )
-        self.from_text = fresh_linear(encoder.hidden_size, self.width_of_space, generator)
-        self.from_scene = fresh_linear(seen, self.width_of_space, generator)
-        return super().build(encoder, rows, generator)
+        self.from_text = setup.linear(setup.width, self.width_of_space)
+        self.from_scene = setup.linear(seen, self.width_of_space)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")

@@ -3,8 +3,8 @@
 import torch
 from torch import nn
 
-from cselab.encoders.heads import DenseLayers, fresh_linear
-from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
+from cselab.encoders.heads import DenseLayers
+from cselab.methods import Contrastive, Encode, Head, Rows, Setup, Views, register
 from cselab.methods.components import MomentumEncoder, Queue
 from cselab.methods.hyperparameters import Momentum, PositiveFloat, PositiveInt
 from cselab.methods.recipe import SURVEY_RECIPES
@@ -37,12 +37,12 @@ class MoCo(Contrastive):
 
     recipes = SURVEY_RECIPES
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        size = encoder.hidden_size
-        wide, narrow = (fresh_linear(size, out, generator) for out in (size, self.width))
+    def build(self, setup: Setup) -> Head:
+        size = setup.width
+        wide, narrow = (setup.linear(size, out) for out in (size, self.width))
         head = DenseLayers([(wide, nn.ReLU()), (narrow, nn.Identity())]) if self.head == "mlp" else None
-        self.slow = MomentumEncoder(encoder, self.momentum, head)
-        self.earlier = Queue(self.queue, size if head is None else self.width, generator)
+        self.slow = MomentumEncoder(setup.encoder, self.momentum, head)
+        self.earlier = Queue(self.queue, size if head is None else self.width, setup.generator)
         return head
 
     def views(self, encode: Encode, batch: Rows) -> Views:

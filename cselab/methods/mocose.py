@@ -7,9 +7,8 @@ import torch
 from torch import nn
 
 from cselab.encoders.encoding import Encode, View
-from cselab.encoders.heads import fresh_linear
 from cselab.losses import info_nce
-from cselab.methods import Contrastive, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Head, Recipe, Rows, Setup, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, input_gradient
 from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
 
@@ -45,15 +44,15 @@ class MoCoSE(Contrastive):
 
     step: torch.Tensor
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        width = encoder.hidden_size
-        self.projector = nn.Sequential(fresh_linear(width, width, generator), nn.LayerNorm(width))
-        self.predictor = nn.Sequential(fresh_linear(width, width, generator), nn.Tanh())
-        self.slow = MomentumEncoder(encoder, self.momentum)
+    def build(self, setup: Setup) -> Head:
+        width = setup.width
+        self.projector = nn.Sequential(setup.linear(width, width), nn.LayerNorm(width))
+        self.predictor = nn.Sequential(setup.linear(width, width), nn.Tanh())
+        self.slow = MomentumEncoder(setup.encoder, self.momentum)
         self.slow_projector = copy.deepcopy(self.projector).requires_grad_(False)
-        self.past = Queue(self.queue, width, generator)
+        self.past = Queue(self.queue, width, setup.generator)
         self.register_buffer("step", torch.tensor(0))
-        return super().build(encoder, rows, generator)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")

@@ -6,12 +6,12 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from cselab.encoders.heads import ProjectionHead, fresh_linear
+from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix
-from cselab.methods import Encode, Method, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Encode, Head, Method, Recipe, Rows, SentenceEncoder, Setup, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 
 
@@ -42,10 +42,10 @@ class PairSupCon(Method):
 
     recipes = {"bert-base": Recipe(lr=5e-6, batch_size=1024, epochs=3, pooling="mean")}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        width = encoder.hidden_size
-        self.classifier = fresh_linear(3 * width, 2, generator, bias=False)
-        return ProjectionHead(width, self.width, generator)
+    def build(self, setup: Setup) -> Head:
+        width = setup.width
+        self.classifier = setup.linear(3 * width, 2, bias=False)
+        return ProjectionHead(width, self.width, setup.generator)
 
     def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
         fresh = [*encoder.head.parameters(), *self.parameters()]

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.encoders.encoding import Encode, Tokens
-from cselab.methods import Contrastive, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Head, Recipe, Rows, SentenceEncoder, Setup, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, token_states
 from cselab.methods.hyperparameters import Momentum, NonNegativeInt, PositiveInt
 
@@ -40,11 +40,11 @@ class PTBERT(Contrastive):
     variants = {"paper": {}, "released": {"attend": "cls"}}
     recipes = {"bert-base": Recipe(lr=3e-5, max_length=64)}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        width = encoder.hidden_size
-        self.pseudo = nn.Parameter(torch.randn(self.pseudo_tokens, width, generator=generator))
-        self.slow, self.earlier = MomentumEncoder(encoder, self.momentum), Queue(self.queue, width)
-        return super().build(encoder, rows, generator)
+    def build(self, setup: Setup) -> Head:
+        width = setup.width
+        self.pseudo = nn.Parameter(torch.randn(self.pseudo_tokens, width, generator=setup.generator))
+        self.slow, self.earlier = MomentumEncoder(setup.encoder, self.momentum), Queue(self.queue, width)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         tokens, head = encode.tokens(batch), encode.head or nn.Identity()

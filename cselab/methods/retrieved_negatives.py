@@ -7,10 +7,10 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
-from torch import Tensor, nn
+from torch import Tensor
 
 from cselab.encoders.speed import to_device
-from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Rows, Setup, Views, register
 from cselab.methods.hyperparameters import PositiveInt
 from cselab.methods.recipe import CARDS_RECIPES
 
@@ -40,13 +40,13 @@ class RetrievedNegatives(Contrastive):
 
     neighbours: Tensor
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        self.sentences = list(dict.fromkeys(self.column(rows, "sentence")))
+    def build(self, setup: Setup) -> Head:
+        self.sentences = list(dict.fromkeys(self.column(setup.rows, "sentence")))
         self.place = {sentence: row for row, sentence in enumerate(self.sentences)}
-        vectors: Any = encoder.encode(self.sentences, convert_to_tensor=True, normalize_embeddings=True)
+        vectors: Any = setup.encoder.encode(self.sentences, convert_to_tensor=True, normalize_embeddings=True)
         neighbours = nearest_others(vectors, min(self.nearest, len(vectors) - 1)).cpu()
         self.register_buffer("neighbours", neighbours, persistent=False)  # the same again when a run goes on
-        return super().build(encoder, rows, generator)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         v = super().views(encode, batch)

@@ -1,13 +1,11 @@
 """SCD (Klein and Nabi 2022): two rates of dropout push apart, decorrelated dimensions hold together."""
 
-import torch
 import torch.nn.functional as F
 from torch import nn
 
 from cselab.encoders.dropout import dropout_at
-from cselab.encoders.heads import fresh_linear
 from cselab.losses import Loss, barlow_twins
-from cselab.methods import Encode, Method, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Encode, Head, Method, Recipe, Rows, Setup, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt, UnitInterval
 
 
@@ -39,14 +37,14 @@ class SCD(Method):
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=192, eval_every=250)}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        width, wide = encoder.hidden_size, self.projection
+    def build(self, setup: Setup) -> Head:
+        width, wide = setup.width, self.projection
         self.projector = nn.Sequential(
-            fresh_linear(width, wide, generator), nn.BatchNorm1d(wide), nn.ReLU(),
-            fresh_linear(wide, wide, generator, bias=False), nn.BatchNorm1d(wide), nn.ReLU(),
-            fresh_linear(wide, wide, generator, bias=False),
+            setup.linear(width, wide), nn.BatchNorm1d(wide), nn.ReLU(),
+            setup.linear(wide, wide, bias=False), nn.BatchNorm1d(wide), nn.ReLU(),
+            setup.linear(wide, wide, bias=False),
         )  # fmt: skip
-        return super().build(encoder, rows, generator)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         both = []

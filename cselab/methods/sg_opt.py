@@ -7,12 +7,12 @@ import torch
 from torch import Tensor, nn
 
 from cselab.encoders.dropout import embedding_layer
-from cselab.encoders.encoder import SentenceEncoder, eval_mode
-from cselab.encoders.heads import DenseLayers, fresh_linear
+from cselab.encoders.encoder import eval_mode
+from cselab.encoders.heads import DenseLayers
 from cselab.encoders.pooling import mean_tokens
 from cselab.losses import Loss
 from cselab.losses.contrast import cosine_matrix
-from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 
 
@@ -43,13 +43,13 @@ class SGOPT(Contrastive):
 
     recipes = {"bert-base": Recipe(lr=5e-5, batch_size=16, max_length=128, eval_every=50)}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        self.frozen = copy.deepcopy(encoder.backbone).requires_grad_(False)
-        embedding_layer(encoder.backbone).requires_grad_(False)
+    def build(self, setup: Setup) -> Head:
+        self.frozen = copy.deepcopy(setup.encoder.backbone).requires_grad_(False)
+        embedding_layer(setup.encoder.backbone).requires_grad_(False)
         if self.head == "none":
             return None
-        sizes = encoder.hidden_size, self.projection, self.projection
-        layers = [fresh_linear(width, out, generator) for width, out in pairwise(sizes)]
+        sizes = setup.width, self.projection, self.projection
+        layers = [setup.linear(width, out) for width, out in pairwise(sizes)]
         return DenseLayers([(layer, nn.GELU()) for layer in layers])
 
     def views(self, encode: Encode, batch: Rows) -> Views:

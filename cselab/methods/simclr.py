@@ -1,11 +1,8 @@
 """SimCLR (Chen et al. 2020): two views, a projection, and all 2N vectors of the batch as anchors."""
 
-import torch
-from torch import nn
-
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, nt_xent
-from cselab.methods import Contrastive, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Head, Setup, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 from cselab.methods.recipe import SURVEY_RECIPES
 
@@ -34,8 +31,8 @@ class SimCLR(Contrastive):
 
     recipes = SURVEY_RECIPES
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        return ProjectionHead(encoder.hidden_size, self.width, generator) if self.head == "mlp" else None
+    def build(self, setup: Setup) -> Head:
+        return ProjectionHead(setup.width, self.width, setup.generator) if self.head == "mlp" else None
 
     def loss(self, v: Views) -> Loss:
         return nt_xent(v.anchor, v.positive, self.temperature)

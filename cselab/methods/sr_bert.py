@@ -1,9 +1,6 @@
 """SR-BERT (Xu et al. 2023, the survey's own): a word changes place with a synonym."""
 
-import torch
-from torch import nn
-
-from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Rows, Setup, Views, register
 from cselab.methods.components import synonyms
 from cselab.methods.hyperparameters import UnitInterval
 from cselab.methods.recipe import SURVEY_RECIPES
@@ -28,9 +25,9 @@ class SRBERT(Contrastive):
 
     recipes = SURVEY_RECIPES
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
+    def build(self, setup: Setup) -> Head:
         self.synonyms = synonyms(self.table)
-        return super().build(encoder, rows, generator)
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         return Views(*encode(list(batch), self.synonyms(batch, self.share, self.generator)))

@@ -3,11 +3,10 @@
 from collections.abc import Sequence
 
 import torch
-from torch import nn
 
 from cselab.encoders.dropout import dropout_at
 from cselab.losses import Loss, sup_con
-from cselab.methods import Encode, Method, Rows, SentenceEncoder, Views, register
+from cselab.methods import Encode, Head, Method, Rows, Setup, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, UnitInterval
 
 
@@ -32,9 +31,9 @@ class SupCLSeq(Method):
     middle: UnitInterval = 0.05
     high: UnitInterval = 0.2
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        self.classes: Sequence[str] = sorted(set(self.column(rows, "topic")))
-        return super().build(encoder, rows, generator)
+    def build(self, setup: Setup) -> Head:
+        self.classes: Sequence[str] = sorted(set(self.column(setup.rows, "topic")))
+        return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         views = []

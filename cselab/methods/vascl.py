@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce, nt_xent
-from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 
 
@@ -43,8 +43,8 @@ class VaSCL(Contrastive):
     variants = {"paper": {}, "released": {"probe": 15.0, "through": False}}
     recipes = {"roberta-base": Recipe(lr=5e-6, batch_size=1024, epochs=5, pooling="mean")}
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        return ProjectionHead(encoder.hidden_size, self.width, generator)
+    def build(self, setup: Setup) -> Head:
+        return ProjectionHead(setup.width, self.width, setup.generator)
 
     def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
         return [

@@ -2,12 +2,11 @@
 
 from typing import Any, Literal
 
-import torch
 from torch import nn
 
 from cselab.encoders.heads import WhitenedHead, each_view
 from cselab.losses import Loss, multi_positive_info_nce
-from cselab.methods import Encode, Method, Rows, SentenceEncoder, Views, register
+from cselab.methods import Encode, Head, Method, Rows, SentenceEncoder, Setup, Views, register
 from cselab.methods.hyperparameters import AtLeastTwo, Momentum, PositiveFloat, PositiveInt, UnitInterval
 from cselab.methods.recipe import WHITENEDCSE_RECIPES, default_groups
 from cselab.sgw import ShuffledGroupWhitening
@@ -79,13 +78,13 @@ class WhitenedCSE(Method):
                 f"nothing is learnt: take backbone_passes={self.num_views}, or kind='shuffled'"
             )
 
-    def build(self, encoder: SentenceEncoder, rows: Rows, generator: torch.Generator) -> nn.Module | None:
-        mlp = super().build(encoder, rows, generator)
+    def build(self, setup: Setup) -> Head:
+        mlp = super().build(setup)
         if self.kind == "none":
             return mlp
         names = ("eps", "shrinkage", "divisor", "gradient_through_matrix", "momentum")
-        options = {name: getattr(self, name) for name in names} | {"seed": generator.initial_seed()}
-        width, groups = encoder.hidden_size, self.num_groups or 1
+        options = {name: getattr(self, name) for name in names} | {"seed": setup.seed}
+        width, groups = setup.width, self.num_groups or 1
         return WhitenedHead(ShuffledGroupWhitening.of_kind(self.kind, width, groups, self.running, **options), mlp)
 
     def views(self, encode: Encode, batch: Rows) -> Views:

@@ -15,6 +15,7 @@ from cselab.encoders.checkpoint import load_checkpoint, pack, save_checkpoint, u
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.speed import chosen_precision, is_asynchronous
+from cselab.methods import Setup
 from cselab.training.deferred_metrics import DeferredMetrics
 from cselab.training.guard import refuse_frozen_adapters, refuse_identical_views, warn_of_unknown_tokens
 from cselab.training.history import History
@@ -63,7 +64,7 @@ class Training:
         }
         encoder.to(processes.device)
         self.thawed = [weight for weight in encoder.parameters() if weight.requires_grad]
-        encoder.attach_head(method.build(encoder, corpus, torch.Generator().manual_seed(config.seed)))
+        encoder.attach_head(method.build(Setup(encoder, corpus, config.seed)))
         method.to(processes.device)
         encoder.representation = config.representation or method.representation
         self.optimizer = torch.optim.AdamW(

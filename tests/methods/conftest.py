@@ -6,6 +6,7 @@ from tiny import family_for, make_encoder, make_rows, make_sentences
 from torch import nn
 
 from cselab.encoders.encoding import Encode
+from cselab.methods import Setup
 
 BATCH = make_sentences(12)
 
@@ -55,7 +56,7 @@ def table():
         tiny = make_encoder(layers=1)
         method.prepare(tiny)
         method.seed(0)
-        return Table(method.build(tiny, BATCH, torch.Generator().manual_seed(0)), **options)
+        return Table(method.build(Setup(tiny, BATCH)), **options)
 
     return make
 
@@ -69,7 +70,7 @@ def trainer():
         method.prepare(encoder)
         method.seed(0)
         rows = make_rows(method.columns, 12)
-        encoder.attach_head(method.build(encoder, rows, torch.Generator().manual_seed(0)))
+        encoder.attach_head(method.build(Setup(encoder, rows)))
         encoder.train()
         method.train()
         torch.manual_seed(0)

@@ -5,7 +5,7 @@ import torch
 from tiny import make_encoder, make_rows
 from torch.nn.functional import cosine_similarity
 
-from cselab.methods import EASE
+from cselab.methods import EASE, Setup
 from cselab.methods.components import entity_contexts
 from cselab.world import World
 
@@ -35,18 +35,18 @@ def test_vectors_of_entities_are_read_from_a_file_and_a_missing_one_is_named(tmp
     file = tmp_path / "vectors.tsv"
     file.write_text("vector\tentity\n1 0 2\tBo Lee\n3 4 5\tAnn\n9 9 9\tZoe\n")
     method = EASE(vectors=str(file))
-    method.build(make_encoder(layers=1), rows, torch.Generator().manual_seed(0))
+    method.build(Setup(make_encoder(layers=1), rows))
     assert method.table.weight.tolist() == [[3, 4, 5], [1, 0, 2]] and method.numbers == {"Ann": 0, "Bo Lee": 1}
     assert method.embedded(["Ann"]).shape == (1, 8)
     with pytest.raises(ValueError, match=r"vectors\.tsv has no vector of 'Cy' \(1 entities are missing\)"):
-        method.build(make_encoder(layers=1), [*rows, ("Cy", "Cy", "Ann")], torch.Generator())
+        method.build(Setup(make_encoder(layers=1), [*rows, ("Cy", "Cy", "Ann")]))
 
 
 def test_vectors_start_from_the_words_around_an_entity_and_else_from_random_numbers():
     rows = [("Ann sleeps well", "Ann", "Cy"), ("Bo eats", "Bo", "Ann")]
     learnt, drawn = EASE(), EASE(vectors=None)
     for method in (learnt, drawn):
-        method.build(make_encoder(layers=1), rows, torch.Generator().manual_seed(0))
+        method.build(Setup(make_encoder(layers=1), rows))
     told = entity_contexts(["Ann sleeps well", "Bo eats"], ["Ann", "Bo"], 8)
     found = {name: learnt.table.weight[number] for name, number in learnt.numbers.items()}
     assert found["Ann"].tolist() == told["Ann"].tolist() and found["Bo"].tolist() == told["Bo"].tolist()

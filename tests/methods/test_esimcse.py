@@ -3,7 +3,7 @@
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.methods import ESimCSE
+from cselab.methods import ESimCSE, Setup
 
 BATCHES = [make_sentences(24)[start : start + 8] for start in (0, 8, 16)]
 
@@ -56,5 +56,5 @@ def test_the_queue_holds_earlier_batches_of_the_following_encoder_without_dropou
 
 def test_the_surveys_variant_has_no_second_encoder():
     method = ESimCSE(variant="simclr")
-    method.build(make_encoder(layers=1), [], torch.Generator())
+    method.build(Setup(make_encoder(layers=1), []))
     assert not list(method.children())

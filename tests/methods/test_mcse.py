@@ -3,7 +3,7 @@ import torch
 from tiny import make_encoder, make_rows
 
 from cselab.losses import info_nce
-from cselab.methods import MCSE
+from cselab.methods import MCSE, Setup
 
 COLUMNS = ("sentence", "scene")
 
@@ -27,4 +27,4 @@ def test_scenes_of_another_width_or_no_numbers_are_refused_by_row(scene):
     with pytest.raises(
         ValueError, match=r"scene of corpus\[1\] is .*; wanted are numbers with blanks between, 3 as in"
     ):
-        MCSE().build(make_encoder(layers=1), rows, torch.Generator())
+        MCSE().build(Setup(make_encoder(layers=1), rows))

@@ -4,7 +4,7 @@ import pytest
 import torch
 from tiny import make_encoder
 
-from cselab.methods import RetrievedNegatives, retrieved_negatives
+from cselab.methods import RetrievedNegatives, Setup, retrieved_negatives
 from cselab.methods.retrieved_negatives import nearest_others
 
 
@@ -33,7 +33,7 @@ def test_a_sentence_is_contrasted_with_one_of_its_neighbours(trainer, batch):
 def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own(spied, batch):
     method = RetrievedNegatives(nearest=3)
     encode, encoder = spied(method)
-    method.build(encoder, [*batch, *batch[:4]], torch.Generator())
+    method.build(Setup(encoder, [*batch, *batch[:4]]))
     assert method.neighbours.shape == (12, 3) and not (method.neighbours == torch.arange(12)[:, None]).any()
     for _ in range(40):
         method.views(encode, batch[:1])

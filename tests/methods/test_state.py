@@ -7,7 +7,7 @@ import pytest
 import torch
 from tiny import family_for, make_encoder, make_rows, make_sentences
 
-from cselab.methods import METHODS, Contrastive, create_method
+from cselab.methods import METHODS, Contrastive, Setup, create_method
 from cselab.training import TrainConfig, train
 
 CONFIG = TrainConfig(
@@ -85,7 +85,7 @@ def begun(name):
     encoder = make_encoder(family_for(name), layers=1)
     method.prepare(encoder)
     method.seed(CONFIG.seed)
-    method.build(encoder, make_rows(method.columns, 20), torch.Generator().manual_seed(CONFIG.seed))
+    method.build(Setup(encoder, make_rows(method.columns, 20), CONFIG.seed))
     return method
 
 
@@ -95,10 +95,10 @@ def test_what_a_checkpoint_would_lose_is_refused_at_once(kept, begun_in):
     class Forgetful(Contrastive):
         name = title = "forgetful"
 
-        def build(self, encoder, rows, generator):
+        def build(self, setup):
             if begun_in == "build":
                 self.old = kept(torch.zeros(2))
-            return super().build(encoder, rows, generator)
+            return super().build(setup)
 
         def views(self, encode, batch):
             v = super().views(encode, batch)
@@ -130,12 +130,8 @@ def test_a_group_has_a_rate_of_its_own():
             r"corpus\[0\] is one text, but supervised_simcse takes rows of 3 texts",
         ),
         ("ease", [("a", "b", "c"), ("a", "b")] * 9, r"corpus\[1\] is 2 texts, .*read_rows .* World\(\)\.rows"),
-        (
-            "ease",
-            [("a", "b", "c"), ("a", " ", "c")] * 9,
-            r"entity of corpus\[1\] is ' ', an empty text: leave the row out",
-        ),
-        ("ease", [("a", 7, "c")] * 9, r"entity of corpus\[0\] is 7 of type int: give it as text, str\(7\)"),
+        ("ease", [("a", "b", "c"), ("a", " ", "c")] * 9, r"entity of corpus\[1\] is an empty string: leave it out"),
+        ("ease", [("a", 7, "c")] * 9, r"entity of corpus\[0\] is 7 of type int, not a string: give it as text"),
         ("declutr", [("a", "b")] * 9, r"sentences\[0\] is \('a', 'b'\) of type tuple, not a string"),
     ],
 )

@@ -5,7 +5,7 @@ import torch
 from tiny import make_encoder, make_rows, make_sentences
 
 from cselab.data import DataError
-from cselab.methods import BTBERT, CLEAR, SRBERT, SwitchCase
+from cselab.methods import BTBERT, CLEAR, SRBERT, Setup, SwitchCase
 
 BATCH = make_sentences(8)
 
@@ -32,14 +32,14 @@ def test_sr_bert_encodes_the_sentence_and_a_copy_with_synonyms_with_dropout(spie
 
 def test_sr_bert_knows_the_synonyms_of_the_world():
     method = SRBERT()
-    method.build(make_encoder(layers=1), [], torch.Generator())
+    method.build(Setup(make_encoder(layers=1), []))
     assert "movie" in method.synonyms.table["film"]
 
 
 def test_a_table_without_its_columns_is_refused(tmp_path):
     method = SRBERT(table=table(tmp_path, [("dog", "hound")]))
     with pytest.raises(DataError, match=r"table\.tsv.*word"):
-        method.build(make_encoder(layers=1), [], torch.Generator())
+        method.build(Setup(make_encoder(layers=1), []))
 
 
 def test_bt_bert_contrasts_the_two_columns_of_its_rows(spied):

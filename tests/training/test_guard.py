@@ -6,7 +6,7 @@ import torch
 from tiny import make_encoder, make_rows
 
 from cselab.encoders.encoder import SentenceEncoder, UnknownTokensWarning
-from cselab.methods import METHODS, create_method
+from cselab.methods import METHODS, Setup, create_method
 from cselab.training import TrainConfig, train
 from cselab.training.guard import refuse_identical_views
 
@@ -62,7 +62,7 @@ def test_what_counts_is_whether_the_views_differ(name, options, stopped):
         make_rows(("sentence",), 8),
     )
     method.prepare(encoder)
-    encoder.attach_head(method.build(encoder, rows, torch.Generator().manual_seed(0)))
+    encoder.attach_head(method.build(Setup(encoder, rows)))
     state, drawn = {key: value.clone() for key, value in method.state_dict().items()}, torch.get_rng_state()
     if stopped:
         with pytest.raises(ValueError, match=r"hidden_dropout_prob = 0, attention_probs_dropout_prob = 0"):

@@ -19,7 +19,7 @@ from cselab.encoders.checkpoint import CheckpointError, load_checkpoint
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.losses import Loss, info_nce
-from cselab.methods import SimCSE, WhitenedCSE, create_method
+from cselab.methods import Setup, SimCSE, WhitenedCSE, create_method
 from cselab.training import Run, StopTraining, TrainConfig, TrainingDiverged, train
 from cselab.training.run_folder import RunFolder, RunFolderError
 
@@ -225,7 +225,7 @@ def test_a_step_is_adamw_on_the_clipped_gradient_of_the_loss():
     by_hand = make_encoder(layers=1, dropout=0)
     log = []
     run = run_training(Seen(log), make_encoder(layers=1, dropout=0), steps=1, clip=0.5, weight_decay=0.1)
-    by_hand.attach_head(SimCSE().build(by_hand, log[0], torch.Generator().manual_seed(CONFIG["seed"])))
+    by_hand.attach_head(SimCSE().build(Setup(by_hand, log[0], CONFIG["seed"])))
     optimizer = torch.optim.AdamW(by_hand.parameters(), lr=CONFIG["lr"], weight_decay=0.1)
     view = by_hand.head(by_hand.pooled(by_hand.tokenize(log[0])))
     loss = info_nce(view, view, 0.05).total

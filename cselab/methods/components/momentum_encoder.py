@@ -25,9 +25,9 @@ class MomentumEncoder(nn.Module):
 
     Example, in a method:
 
-        def build(self, encoder, rows, generator):
-            self.slow = MomentumEncoder(encoder, self.momentum)
-            return super().build(encoder, rows, generator)
+        def build(self, setup):
+            self.slow = MomentumEncoder(setup.encoder, self.momentum)
+            return super().build(setup)
 
         def views(self, encode, batch):
             keys = self.slow.keys(encode, batch, dropout=False)

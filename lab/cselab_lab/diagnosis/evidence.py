@@ -172,12 +172,13 @@ def views_of(encoder: SentenceEncoder, training: Training, batch: Sequence[str])
     import torch
 
     from cselab.encoders.encoding import Encode
+    from cselab.methods import Setup
 
     method, learner = copy.deepcopy(training.method).train(), encoder.copy().train()
     with torch.no_grad(), torch.random.fork_rng(devices=[]):
         torch.manual_seed(0)
         method.prepare(learner)
-        head = method.build(learner, list(batch), torch.Generator().manual_seed(0))
+        head = method.build(Setup(learner, list(batch)))
         learner.attach_head(head if learner.head is None else learner.head)
         return method.views(Encode(learner.train(), training.config.max_length), list(batch))
 

@@ -18,7 +18,7 @@ from cselab.encoders.dropout import dropout_places
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
-from cselab.methods import Method, Views
+from cselab.methods import Method, Setup, Views
 
 STAGES = {
     "data": "what a row of the corpus holds, and what else is read",
@@ -101,7 +101,7 @@ def pipeline_diff(
     except ValueError as error:  # such as a model without case: the rest of the step is watched all the same
         refused = [str(error).removeprefix(f"{method.name} ").split(", and ")[0]]
     with torch.random.fork_rng(devices=[]):
-        encoder.attach_head(method.build(encoder, rows, torch.Generator().manual_seed(0)))
+        encoder.attach_head(method.build(Setup(encoder, rows)))
         encoder.train()
         views = method.views(encode, batch)
         terms = method.loss(views).terms

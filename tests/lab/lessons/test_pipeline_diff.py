@@ -68,7 +68,7 @@ class Mine(Method):
 
     name = title = "mine"
 
-    def build(self, encoder, rows, generator):
+    def build(self, setup):
         return None
 
     def views(self, encode, batch):

@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from cselab.encoders.encoding import Encode
-from cselab.methods import Method, Views
+from cselab.methods import Method, Setup, Views
 from cselab_lab.lessons.checks.encoders import plain, rows
 from cselab_lab.lessons.exercises import Check, Exercise
 
@@ -30,7 +30,7 @@ def _observed(answer: Any) -> tuple[Views, dict[str, float], dict[str, Any]]:
     method = answer[0]()
     batch, encoder = rows(method.columns, ROWS), plain("micro").copy()
     method.prepare(encoder)
-    encoder.attach_head(method.build(encoder, batch, torch.Generator().manual_seed(0)))
+    encoder.attach_head(method.build(Setup(encoder, batch)))
     encode = _Counting(encoder, 32)
     with torch.random.fork_rng(devices=[]):
         method.seed(0)
