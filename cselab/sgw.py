@@ -195,7 +195,7 @@ class ShuffledGroupWhitening(nn.Module):
         running: whether training whitens not each batch by its own statistics, but by the running
             estimates of Eq. 13 after this batch, without a gradient through them. That is how 64
             rows whiten 768 channels at once, in the full-width rows of the paper's Table 3.
-        momentum: in [0, 1); None keeps no running estimates, so inference is impossible.
+        momentum: in [0, 1).
         seed: of the layer's own generator of permutations, whose state is part of the `state_dict`:
             a resumed run continues the same stream.
 
@@ -226,21 +226,20 @@ class ShuffledGroupWhitening(nn.Module):
         divisor: str = "n",
         gradient_through_matrix: bool = False,
         running: bool = False,
-        momentum: float | None = 0.99,
+        momentum: float = 0.99,
         seed: int = 0,
     ) -> None:
         super().__init__()
-        if running and (momentum is None or shuffle):
+        if running and shuffle:
             raise ValueError(
-                "running=True needs a momentum, and shuffle=False: the running covariance is whitened in the "
-                "channels' own order"
+                "running=True needs shuffle=False: the running covariance is whitened in the channels' own order"
             )
         num_groups = max(width // 2, 1) if num_groups is None else num_groups
         group_width(width, num_groups)
         _check_regularisation(kind, eps, shrinkage)
         _check_name("divisor", divisor, DIVISORS)
-        if momentum is not None and not 0 <= momentum < 1:
-            raise ValueError(f"momentum must be in [0, 1) or None, got {momentum}")
+        if not 0 <= momentum < 1:
+            raise ValueError(f"momentum must be in [0, 1), got {momentum}")
         self.width = width
         self.num_groups = num_groups
         self.kind = kind
@@ -315,11 +314,8 @@ class ShuffledGroupWhitening(nn.Module):
     @torch.no_grad()
     def _follow(self, x: Float[Tensor, "n d"]) -> None:
         """Eq. 13 with its weights summing to one: 1 for the first batch, towards 1 - momentum."""
-        momentum = self.momentum
-        if momentum is None:
-            return
         self.updates += 1
-        weight = ((1 - momentum) / (1 - momentum ** self.updates.double())).to(self.running_mean.dtype)
+        weight = ((1 - self.momentum) / (1 - self.momentum ** self.updates.double())).to(self.running_mean.dtype)
         self.running_mean.lerp_(x.to(self.running_mean.dtype).mean(0), weight)
         self.running_covariance.lerp_(covariance(x, self.divisor).to(self.running_covariance.dtype), weight)
 
@@ -327,12 +323,8 @@ class ShuffledGroupWhitening(nn.Module):
     def _inference_map(self) -> tuple[Float[Tensor, "d d"], Float[Tensor, " d"]]:
         if self.updates == 0:
             raise ValueError(
-                "ShuffledGroupWhitening has no running estimates: "
-                + (
-                    "it was made with momentum=None, so it can only whiten training batches"
-                    if self.momentum is None
-                    else "call it in training mode on at least one batch, or load a trained state, first"
-                )
+                "ShuffledGroupWhitening has no running estimates: call it in training mode on at least one batch, or "
+                "load a trained state, first"
             )
         matrix = group_whitening_matrix(self.running_covariance, self.num_groups, self.kind, self.eps, self.shrinkage)
         return matrix.mT.contiguous(), -self.running_mean @ matrix

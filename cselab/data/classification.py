@@ -8,14 +8,14 @@ order mark, and its fields hold single double quotes: lines are split on tabs, n
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cselab._util.choices import check_choice
-from cselab.data.files import DataError, read_lines
+from cselab.data.files import DataError, read_fields, read_lines
 from cselab.data.published import PROVENANCES, check_published, published_parts
 from cselab.data.root import senteval_folder
+from cselab.data.rows import rows_hash
 
 CLASSIFICATION_ROWS = {
     "MR": {"all": 10662},
@@ -110,10 +110,8 @@ class Labelled:
     @property
     def hash(self) -> str:
         """sha256 over sentences and labels in their order: the same rows, the same hash."""
-        digest = hashlib.sha256()
-        for first, second, label in zip(self.sentences, self.sentences2 or [""] * len(self), self.labels, strict=True):
-            digest.update(f"{first}\t{second}\t{label}\n".encode())
-        return digest.hexdigest()
+        seconds = self.sentences2 or [""] * len(self)
+        return rows_hash(list(zip(self.sentences, seconds, map(str, self.labels), strict=True)))
 
 
 def load_classification(task: str, root: str | Path | None = None, split: str = "all") -> Labelled:
@@ -159,30 +157,24 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
 def _one_split(path: Path, task: str) -> list[Row]:
     """SST-2, TREC, MRPC: label and text on each line."""
     row_from = {"SST-2": _sst_row, "TREC": _trec_row, "MRPC": _mrpc_row}[task]
-    lines = enumerate(read_lines(path, "latin-1" if task in LATIN_1 else "utf-8"), start=1)
-    if task == "MRPC":
-        _, header = next(lines, (1, ""))
-        if not header.startswith("Quality"):
-            raise DataError(f"{path}, line 1: a header that starts with 'Quality' was expected, not {header[:40]!r}")
-    return [row_from(line, f"{path}, line {number}") for number, line in lines]
+    encoding, header = "latin-1" if task in LATIN_1 else "utf-8", "Quality" if task == "MRPC" else ""
+    return [row_from(fields, place) for place, fields in read_fields(path, encoding, header)]
 
 
-def _sst_row(line: str, place: str) -> Row:
-    fields = line.split("\t")
+def _sst_row(fields: list[str], place: str) -> Row:
     if len(fields) != 2:
         raise DataError(f"{place}: {len(fields)} tab-separated fields, 2 expected (sentence, label)")
     return _tokens(fields[0]), "", _label(fields[1], ("0", "1"), place)
 
 
-def _trec_row(line: str, place: str) -> Row:
-    kind, _, question = line.partition(" ")
+def _trec_row(fields: list[str], place: str) -> Row:
+    kind, _, question = " ".join(fields).partition(" ")
     if ":" not in kind or not question.strip():
-        raise DataError(f"{place}: expected 'CLASS:detail question', not {line[:40]!r}")
+        raise DataError(f"{place}: expected 'CLASS:detail question', not {fields!r:.40}")
     return _tokens(question), "", _label(kind.partition(":")[0], CLASSES["TREC"], place)
 
 
-def _mrpc_row(line: str, place: str) -> Row:
-    fields = line.split("\t")
+def _mrpc_row(fields: list[str], place: str) -> Row:
     if len(fields) != 5:
         raise DataError(f"{place}: {len(fields)} tab-separated fields, 5 expected (quality, two ids, two sentences)")
     return _tokens(fields[3]), _tokens(fields[4]), _label(fields[0], ("0", "1"), place)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from cselab._util.choices import check_choice
 from cselab.data.classification import Labelled
-from cselab.data.files import DataError, MissingFile, read_lines
+from cselab.data.files import DataError, MissingFile, read_fields
 from cselab.data.published import check_published, published_parts
 from cselab.data.root import data_root
 
@@ -53,7 +53,7 @@ def load_clustering(task: str, root: str | Path | None = None) -> Labelled:
     """
     check_choice("clustering set", task, CLUSTERING_TASKS)
     path = clustering_file(task, root)
-    rows = [_row(line, f"{path}, line {number}") for number, line in enumerate(read_lines(path), start=1)]
+    rows = [_row(fields, place) for place, fields in read_fields(path)]
     expected = CLUSTERING_SIZES[task][1]
     classes = tuple(sorted({label for label, _ in rows}, key=lambda label: (len(label), label)))
     number_of = {label: number for number, label in enumerate(classes)}
@@ -86,9 +86,8 @@ def clustering_file(task: str, root: str | Path | None = None) -> Path:
     raise MissingFile(f"{task}: no file {FILES[task]} in {root} or {root / 'clustering'}")
 
 
-def _row(line: str, place: str) -> tuple[str, str]:
-    label, _, text = line.partition("\t")
-    text = " ".join(text.split("\t")).strip()
-    if not label.strip() or not text:
-        raise DataError(f"{place}: expected a label, a tab and a text, not {line[:40]!r}")
-    return label.strip(), text
+def _row(fields: list[str], place: str) -> tuple[str, str]:
+    label, text = fields[0].strip(), " ".join(fields[1:]).strip()
+    if not label or not text:
+        raise DataError(f"{place}: expected a label, a tab and a text, not {fields!r:.40}")
+    return label, text

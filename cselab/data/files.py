@@ -82,6 +82,23 @@ def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
     return _decoded_lines(check_file(path), encoding)
 
 
+def read_fields(path: str | Path, encoding: str = "utf-8", header: str = "") -> Iterator[tuple[str, list[str]]]:
+    """The tab-separated fields of each line, never quoted, after the place of the line in words.
+
+    Args:
+        path, encoding: as `read_lines`.
+        header: the beginning of a first line that is no row; empty if there is none.
+
+    Raises:
+        MissingFile, DataError: as `read_lines`; another first line.
+    """
+    for number, line in enumerate(read_lines(path, encoding), start=1):
+        if number > 1 or not header:
+            yield f"{path}, line {number}", line.split("\t")
+        elif not line.startswith(header):
+            raise DataError(f"{path}, line 1: a header that starts with {header!r} was expected, not {line[:40]!r}")
+
+
 def _decoded_lines(path: Path, encoding: str) -> Iterator[str]:
     number = 0
     try:

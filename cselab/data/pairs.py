@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 import warnings
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cselab.data.files import DataError, check_characters
+from cselab.data.rows import rows_hash
 from cselab.data.tables import (
     DATASET,
     check_corpus,
@@ -68,10 +68,7 @@ class Pairs:
     @property
     def hash(self) -> str:
         """sha256 over sentences and scores in their order: the same pairs, the same hash."""
-        digest = hashlib.sha256()
-        for first, second, score in zip(self.sentences1, self.sentences2, self.scores, strict=True):
-            digest.update(f"{first}\t{second}\t{score!r}\n".encode())
-        return digest.hexdigest()
+        return rows_hash(list(zip(self.sentences1, self.sentences2, map(repr, self.scores), strict=True)))
 
     def rows(self, indices: Sequence[int], split: str | None = None) -> Pairs:
         """The pairs at these row numbers, in this order."""

@@ -171,12 +171,16 @@ def check_sentences(sentences: Iterable[Any], first: int = 0) -> list[str]:
     if not sentences:
         raise ValueError("sentences is empty: give at least one sentence")
     for index, sentence in enumerate(sentences, first):
-        if not isinstance(sentence, str):
-            raise TypeError(f"sentences[{index}] is {sentence!r} of type {type(sentence).__name__}, not a string")
-        if not sentence.strip():
-            raise ValueError(f"sentences[{index}] is an empty string: leave it out")
-        check_characters(sentence, f"sentences[{index}]")
+        _check_text(sentence, f"sentences[{index}]")
     return sentences
+
+
+def _check_text(text: Any, place: str) -> None:
+    if not isinstance(text, str):
+        raise TypeError(f"{place} is {text!r} of type {type(text).__name__}, not a string: give it as text")
+    if not text.strip():
+        raise ValueError(f"{place} is an empty string: leave it out")
+    check_characters(text, place)
 
 
 def _only_text(row: Any) -> Any:
@@ -218,14 +222,7 @@ def check_rows(corpus: Iterable[Any], columns: Sequence[str], name: str) -> list
                 f"corpus[{index}] is {'one text' if isinstance(row, str) else texts:.80}, but {wanted}: {help_}"
             )
         for column, text in zip(columns, row, strict=True):
-            if not isinstance(text, str):
-                kind = type(text).__name__
-                raise TypeError(
-                    f"{column} of corpus[{index}] is {text!r} of type {kind}: give it as text, str({text!r})"
-                )
-            if not text.strip():
-                raise ValueError(f"{column} of corpus[{index}] is {text!r}, an empty text: leave the row out")
-            check_characters(text, f"{column} of corpus[{index}]")
+            _check_text(text, f"{column} of corpus[{index}]")
         rows.append(tuple(row))
     return rows
 

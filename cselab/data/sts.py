@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cselab._util.choices import check_choice
-from cselab.data.files import DataError, read_lines
+from cselab.data.files import DataError, read_fields, read_lines
 from cselab.data.pairs import Pairs, number_from, pair_from
 from cselab.data.published import PROVENANCES, check_published, published_parts
 from cselab.data.root import senteval_folder
@@ -111,14 +111,7 @@ def _one_file(folder: Path, task: str, split: str) -> tuple[Rows, Path]:
     """STS-B and SICK-R: one tab-separated file a split. Split on tabs: some fields hold one double quote."""
     pattern, columns, header = ONE_FILE[task]
     path = folder / pattern.format(FILE_SPLITS.get(task, {}).get(split, split))
-    rows = []
-    for number, line in enumerate(read_lines(path), start=1):
-        if number == 1 and header:
-            if not line.startswith(header):
-                raise DataError(f"{path}, line 1: a header that starts with {header!r} was expected, not {line[:40]!r}")
-        else:
-            rows.append(_row(line.split("\t"), columns, f"{path}, line {number}"))
-    return rows, path
+    return [_row(fields, columns, place) for place, fields in read_fields(path, header=header)], path
 
 
 def _row(fields: list[str], columns: tuple[int, ...], place: str) -> tuple[str, str, float]:

@@ -177,11 +177,8 @@ def separated_rows(path: Path) -> Rows:
     (pandas): sentences hold single quotes.
     """
     separator = _separator(path) if ending(path) == ".csv" else "\t"
-    return csv_rows(path, separator) if separator != "\t" or _is_quoted(path) else tab_rows(path)
-
-
-def tab_rows(path: Path) -> Rows:
-    """The fields of each line, parted by tabs and never quoted; lines are numbered from 1 on."""
+    if separator != "\t" or _is_quoted(path):
+        return csv_rows(path, separator)
     return ((number, line.split("\t")) for number, line in enumerate(read_lines(path), start=1))
 
 

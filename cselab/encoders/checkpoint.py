@@ -52,23 +52,16 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         tensors = {name: file.get_tensor(name) for name in file.keys()}
     if "info" not in metadata:
         raise CheckpointError(f"{path} is not a training checkpoint of cselab (it has no 'info')")
-    checksum, text = _checksum_and_info(metadata)
+    checksum, _, text = metadata["info"].partition(" ")
     if checksum != _checksum(tensors, text):
         raise CheckpointError(f"{path} is damaged: its content does not match the checksum stored with it")
     return tensors, json.loads(text)
 
 
-def _checksum_and_info(metadata: Mapping[str, str]) -> tuple[str, str]:
-    if "sha256" in metadata:  # as runs had it before 23 November 2026
-        return metadata["sha256"], metadata["info"]
-    checksum, _, text = metadata["info"].partition(" ")
-    return checksum, text
-
-
 def read_info(path: Path) -> dict[str, Any]:
     """The `info` of a checkpoint, without its tensors and unchecked: for a description, not for continuing."""
     with checkpoint_errors(path, KeyError, ValueError), safe_open(path, framework="pt") as file:
-        return json.loads(_checksum_and_info(file.metadata() or {})[1])
+        return json.loads((file.metadata() or {})["info"].partition(" ")[2])
 
 
 @contextmanager

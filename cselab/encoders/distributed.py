@@ -70,19 +70,13 @@ class DistributedEncoder:
         if len(owner) < self.count or self.count == 1:
             vectors = self._alone(sentences, *given, **options)
         else:
-            shares: list[list[int]] = [[] for _ in range(self.count)]
-            for place, text in enumerate(sentences):
-                shares[owner[text]].append(place)
-            vectors = self._together(sentences, shares, *given, **options)
+            vectors = self._together(sentences, owner, *given, **options)
         vectors = vectors[0] if alone else vectors
         return torch.as_tensor(vectors, device=self.processes.device) if convert_to_tensor else vectors
 
     def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """The function of each item, computed by one process each and known to all, in the items' order."""
-        from accelerate.utils import gather_object
-
-        own = self._agreed(lambda: [function(item) for item in items[self.rank :: self.count]])
-        parts = gather_object([own])
+        parts = self._gathered(lambda: [function(item) for item in items[self.rank :: self.count]])
         return [parts[at % self.count][at // self.count] for at in range(len(items))]
 
     def _alone(self, sentences: list[str], *given: Any, **options: Any) -> np.ndarray:
@@ -91,31 +85,25 @@ class DistributedEncoder:
         self.last_truncation = getattr(self.encoder, "last_truncation", None)
         return np.asarray(vectors.cpu() if hasattr(vectors, "cpu") else vectors)
 
-    def _together(self, sentences: list[str], shares: list[list[int]], *given: Any, **options: Any) -> np.ndarray:
-        from accelerate.utils import gather, gather_object
+    def _together(self, sentences: list[str], owner: dict[str, int], *given: Any, **options: Any) -> np.ndarray:
+        own = [text for text in sentences if owner[text] == self.rank]
 
-        def own_share() -> np.ndarray:
+        def share() -> tuple[np.ndarray, Truncation | None]:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", TextWarning)  # reported once, for all
-                return self._alone([sentences[place] for place in shares[self.rank]], *given, **options)
+                return self._alone(own, *given, **options), self.last_truncation
 
-        own = self._agreed(own_share)
-        padded = torch.zeros(max(map(len, shares)), own.shape[1], device=self.processes.device)
-        padded[: len(own)] = torch.as_tensor(own)
-        everywhere = gather(padded).cpu().numpy().reshape(self.count, *padded.shape)
-        vectors = np.empty((len(sentences), own.shape[1]), dtype=np.float32)
-        for places, share in zip(shares, everywhere, strict=True):
-            vectors[places] = share[: len(places)]
-        cut = gather_object([self.last_truncation])
+        shares, cut = zip(*self._gathered(share), strict=True)
+        rows = [iter(vectors) for vectors in shares]
         if self.last_truncation is not None:
             lost, unknown = (sum(getattr(each, name) for each in cut) for name in ("cut", "unknown"))
             self.last_truncation = Truncation(lost, len(sentences), self.last_truncation.max_length, unknown)
             if self.is_main_process:
                 self.last_truncation.warn(stacklevel=4)
-        return vectors
+        return np.stack([next(rows[owner[text]]) for text in sentences])
 
-    def _agreed(self, compute: Callable[[], Any]) -> Any:
-        """The result of this process, or the error of a failed process, raised in all processes."""
+    def _gathered(self, compute: Callable[[], Any]) -> list[Any]:
+        """The results of all processes, in every process; or the error of a failed one, raised in all."""
         from accelerate.utils import gather_object
 
         result = failure = None
@@ -123,7 +111,8 @@ class DistributedEncoder:
             result = compute()
         except Exception as error:
             failure = error
-        for raised in gather_object([failure]):
+        results, failures = zip(*gather_object([(result, failure)]), strict=True)
+        for raised in failures:
             if raised is not None:
                 raise raised
-        return result
+        return list(results)

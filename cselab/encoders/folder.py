@@ -82,6 +82,14 @@ def _read_object(path: Path) -> dict[str, Any]:
     return content
 
 
+def _check_types(file: Path, settings: dict[str, Any], kinds: dict[str, Any]) -> None:
+    """Refuse a file in which one of these settings is missing or of another type."""
+    for name, kind in kinds.items():
+        value = settings.get(name, "missing")
+        if name not in settings or not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+            raise CheckpointError(f"{file} is damaged: {name!r} is {value!r:.40}; restore the file")
+
+
 def _check_settings(file: Path, kind: str, config: dict[str, Any]) -> None:
     """Refuse settings that would change the vectors in sentence-transformers, and are not applied here."""
     for name, value in config.items():
@@ -115,17 +123,16 @@ def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None
 
 
 def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
-    config = _read_object(folder / "config.json")
-    _check_settings(folder / "config.json", "Dense", config)
-    name = config.get("activation_function")
-    if not isinstance(name, str) or name not in ACTIVATIONS:
+    file = folder / "config.json"
+    config = {"bias": True} | _read_object(file)
+    _check_settings(file, "Dense", config)
+    _check_types(file, config, {"activation_function": str, "in_features": int, "out_features": int, "bias": bool})
+    name, sizes = config["activation_function"], [config["in_features"], config["out_features"]]
+    if name not in ACTIVATIONS:
         raise CheckpointError(f"{folder}: unknown activation {name!r}; known are {', '.join(ACTIVATIONS)}")
-    sizes = [config.get("in_features"), config.get("out_features")]
-    if not all(type(size) is int and 0 < size <= WIDEST for size in sizes):
-        raise CheckpointError(f"{folder / 'config.json'} is damaged: its sizes are {sizes}; restore the file")
-    if not isinstance(config.get("bias", True), bool):
-        raise CheckpointError(f"{folder / 'config.json'} is damaged: 'bias' is {config['bias']!r}; restore the file")
-    linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config.get("bias", True))
+    if not all(0 < size <= WIDEST for size in sizes):
+        raise CheckpointError(f"{file} is damaged: its sizes are {sizes}; restore the file")
+    linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config["bias"])
     weights = folder / "model.safetensors"
     with checkpoint_errors(weights):
         state = {key.removeprefix("linear."): value for key, value in load_file(weights).items()}
@@ -284,11 +291,7 @@ def _read_modules(path: Path) -> dict[str, Any]:
     dense = []
     for folder, kind in _listed_modules(path):
         if kind == "Transformer":
-            file, config = _transformer_settings(path)
-            if config:
-                settings["max_length"] = longest = config.get("max_seq_length")
-                if isinstance(longest, bool) or not isinstance(longest, int | NoneType):
-                    raise CheckpointError(f"{file} is damaged: 'max_seq_length' is {longest!r:.40}; restore the file")
+            settings["max_length"] = _transformer_settings(path)["max_seq_length"]
         elif kind == "Pooling":
             settings["pooling"] = _pooling_name(folder / "config.json")
         elif kind == "Dense":
@@ -322,16 +325,15 @@ def _listed_modules(path: Path) -> list[tuple[Path, str]]:
     return listed
 
 
-def _transformer_settings(path: Path) -> tuple[Path, dict[str, Any]]:
-    """The settings of the module Transformer of a folder, and their file; none in a folder without such a file."""
-    file = next((path / name for name in TRANSFORMER_FILES if (path / name).exists()), path / TRANSFORMER_FILES[0])
-    config = _read_object(file) if file.exists() else {}
-    _check_settings(file, "Transformer", config)
-    if not isinstance(config.get("do_lower_case", False), bool):
-        raise CheckpointError(
-            f"{file} is damaged: 'do_lower_case' is {config['do_lower_case']!r:.40}; restore the file"
-        )
-    return file, config
+def _transformer_settings(path: Path) -> dict[str, Any]:
+    """The settings of the module Transformer of a folder; those of a folder without their file."""
+    config: dict[str, Any] = {"max_seq_length": None, "do_lower_case": False}
+    file = next((path / name for name in TRANSFORMER_FILES if (path / name).exists()), None)
+    if file is not None:
+        config |= _read_object(file)
+        _check_settings(file, "Transformer", config)
+        _check_types(file, config, {"max_seq_length": int | NoneType, "do_lower_case": bool})
+    return config
 
 
 def _read_options(file: Path) -> dict[str, Any]:
@@ -341,9 +343,7 @@ def _read_options(file: Path) -> dict[str, Any]:
     if kind != "SentenceTransformer":
         raise CheckpointError(f"{file} is of a {kind!r:.40}, which gives no single vector a sentence")
     options = {name: said[name] for name in OPTIONAL if said.get(name)}
-    for name, value in options.items():
-        if not isinstance(value, OPTIONAL[name]) or isinstance(value, bool):
-            raise CheckpointError(f"{file} is damaged: {name!r} is {value!r:.40}; restore the file")
+    _check_types(file, options, {name: OPTIONAL[name] for name in options})
     return options
 
 
@@ -354,14 +354,12 @@ def _own_settings(file: Path) -> dict[str, Any]:
         "representation": str,
         "max_length": int,
         "normalize": bool,
-        "template": (str, NoneType),
+        "template": str | NoneType,
         "head": list,
     }
     settings = _read_object(file)
     kinds |= {name: kind for name, kind in OPTIONAL.items() if name in settings}
-    for name, kind in kinds.items():
-        if name not in settings or not isinstance(settings[name], kind):
-            raise CheckpointError(f"{file} is damaged: {name!r} is {settings.get(name, 'missing')!r}; restore the file")
+    _check_types(file, settings, kinds)
     unknown = sorted(settings.keys() - kinds.keys() - {"sha256", "prefix"})
     if unknown:
         raise CheckpointError(f"{file} has settings that this version does not know: {', '.join(unknown)}")
@@ -551,7 +549,7 @@ def load_tokenizer(folder: Path) -> Any:
     file, most = folder / "tokenizer_config.json", tokenizer.model_max_length
     if not isinstance(most, int | float) or most <= tokenizer.num_special_tokens_to_add():
         raise CheckpointError(f"{file} leaves no room for a sentence: its model_max_length is {most}; restore the file")
-    if (folder / "modules.json").exists() and _transformer_settings(folder)[1].get("do_lower_case"):
+    if (folder / "modules.json").exists() and _transformer_settings(folder)["do_lower_case"]:
         _lower_case(tokenizer)
     return tokenizer
 

@@ -85,9 +85,6 @@ class Record:
         how = ", ".join(part for part in (self.aggregation, self.protocol) if part)
         return self.key, self.split, str(self.rows or ""), self.metric, shown, interval, how
 
-    def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -193,7 +190,7 @@ class Scores:
             "failures": self.failures,
             "missing": self.missing,
             "encode_seconds": self.encode_seconds,
-            "records": [record.to_dict() for record in self.records],
+            "records": [asdict(record) for record in self.records],
         }
 
     def to_json(self, path: str | Path) -> None:
@@ -210,7 +207,7 @@ class Scores:
         rows = []
         for record in self.records:
             low, high = record.interval or (None, None)
-            rows.append(record.to_dict() | {"low": low, "high": high})
+            rows.append(asdict(record) | {"low": low, "high": high})
         columns = [field.name for field in fields(Record) if field.name not in ("versions", "interval")]
         place = columns.index("value") + 1
         return pandas.DataFrame(rows, columns=[*columns[:place], "low", "high", *columns[place:]])

@@ -100,4 +100,4 @@ class WorldClustering(Clustering):
 
     def load(self, task: str, data: Source) -> ClusteringTask:
         """The world comes with the package: `data` is not read."""
-        return ClusteringTask(world_topics(), tuple(self.seeds), self.restarts)
+        return ClusteringTask(world_topics(), tuple(self.seeds))

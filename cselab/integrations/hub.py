@@ -7,8 +7,8 @@ from typing import Any
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.folder import check_folder, read_folder
-from cselab.encoders.open import WANTED
-from cselab.evaluators.records import COLUMNS, Record, Scores
+from cselab.encoders.open import WANTED, find_encoder
+from cselab.evaluators.records import Scores
 from cselab.training.run_folder import RunFolder
 
 ALSO = ("run.json", "history.jsonl")  # how it was trained; a run's checkpoints stay at home
@@ -25,17 +25,12 @@ or `cselab.SentenceEncoder("{repo_id}")`, with the same vectors.
 """
 
 
-class NotPushed(ValueError):
-    """Nothing was uploaded; the message has the reason and the remedy."""
-
-
 def model_card(folder: str | Path, repo_id: str, scores: Scores | None = None) -> str:
     """The model card of an encoder's folder: its training, and each score with its data.
 
-    The head is YAML with the scores as the hub's `model-index`. The text has a table of the scores (task, split, rows,
-    metric, 95 % interval, protocol), the seed and hash of the data of each, the versions; and of a run's folder method,
-    settings, corpus (rows and SHA-256), seed and versions. Without `scores`, the card states that no score was
-    measured.
+    The head is YAML with the scores as the hub's `model-index`, each with the hash of its data. The text has a table of
+    the scores (task, split, rows, metric, 95 % interval, protocol); and of a run's folder method, settings, corpus
+    (rows and SHA-256), seed and versions. Without `scores`, the card states that no score was measured.
 
     Args:
         folder: of an encoder, or of a finished run.
@@ -43,12 +38,13 @@ def model_card(folder: str | Path, repo_id: str, scores: Scores | None = None) -
         scores: of `evaluate`, or `read_scores`, or `cselab.integrations.mteb.read_results`.
 
     Raises:
-        CheckpointError: the folder is no encoder, or is damaged.
+        CheckpointError: the folder is no encoder, a run that is not finished, or damaged.
         ValueError: the scores have a different pooling or representation from the folder's.
     """
     from huggingface_hub import EvalResult, ModelCardData
 
-    folder = Path(folder)
+    folder, _ = find_encoder(Path(folder).resolve(), None)
+    check_folder(folder)
     settings, run = read_folder(folder), RunFolder(folder).read() or {}
     records = [] if scores is None else [record for record in scores.records if record.key]
     for record in records:
@@ -88,21 +84,15 @@ def model_card(folder: str | Path, repo_id: str, scores: Scores | None = None) -
         f"A sentence encoder{f' ({vectors})' if vectors else ''}.\n",
         USE.format(repo_id=repo_id),
         _training(run) if run else "",
-        _scores(scores, records),
+        f"## Scores\n\n```text\n{scores}\n```\n" if records else "## Scores\n\nNothing was measured of this model.\n",
     ]
     return "\n".join(part for part in parts if part)
 
 
 def push_to_hub(
-    encoder: SentenceEncoder | str | Path,
-    repo_id: str,
-    scores: Scores | None = None,
-    *,
-    private: bool | None = True,
-    token: str | None = None,
-    create_pr: bool = False,
+    encoder: SentenceEncoder | str | Path, repo_id: str, scores: Scores | None = None, *, private: bool | None = True
 ) -> str:
-    """Upload an encoder with its `model_card` in one commit; the address of the commit.
+    """Upload an encoder, and its `model_card` as README.md; the address of the commit.
 
     Of a folder the files that make the vectors are uploaded, and run.json and history.jsonl of a run; its checkpoints
     are not, and nothing in it changes.
@@ -112,51 +102,26 @@ def push_to_hub(
         repo_id: "name/model"; created if missing.
         scores: for the card.
         private: whether a new repository is private (the default); None: the owner's default.
-        token: of the hub; default: the token of `hf auth login`.
-        create_pr: open a pull request in place of a commit.
 
     Raises:
-        NotPushed: no token, an invalid name, no network, no right to write.
         CheckpointError, ValueError: as `model_card`.
         UntrainedWeightsError: a head that was never trained.
+        HfHubHTTPError, HFValidationError, OSError: of huggingface_hub: no token (`hf auth login` stores one), no right
+            to write, an invalid name, no network.
     """
-    from huggingface_hub import CommitOperationAdd, HfApi, get_token
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError
+    from huggingface_hub import HfApi, ModelCard
 
-    if not (token or get_token()):
-        raise NotPushed(
-            "no token for the Hugging Face hub: make one that may write at https://huggingface.co/settings/tokens, "
-            "and run `hf auth login` once, or pass token="
-        )
     with TemporaryDirectory() as aside:
-        folder = Path(aside) / "encoder"
+        folder = Path(aside)
         if isinstance(encoder, SentenceEncoder):
             encoder.save_pretrained(folder)
         else:
             folder = Path(encoder)
-        check_folder(folder)
-        added = [CommitOperationAdd(path.relative_to(folder).as_posix(), path) for path in _files(folder)]
-        added.append(CommitOperationAdd("README.md", model_card(folder, repo_id, scores).encode()))
-        api = HfApi(token=token)
-        try:
-            api.create_repo(repo_id, private=private, exist_ok=True)
-            message = "Encoder, and what was measured of it"
-            done = api.create_commit(repo_id, added, commit_message=message, create_pr=create_pr)
-        except HFValidationError as error:
-            raise NotPushed(f"repo_id is {repo_id!r}; the hub takes name/model ({error})") from None
-        except (HfHubHTTPError, OSError) as error:
-            reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-            raise NotPushed(f"{repo_id} was not uploaded: {reason}") from None
-    return str(done.pr_url if create_pr else done.commit_url)
-
-
-def _files(folder: Path) -> list[Path]:
-    """The files of a folder that define the vectors, and those that describe the run."""
-    if not (folder / "config.json").is_file():
-        unfinished = ": it is a run that is not finished" if (folder / "run.json").exists() else ""
-        raise NotPushed(f"{folder} is not an encoder: it has no config.json{unfinished}")
-    matches = {path for pattern in (*WANTED, *ALSO) for path in folder.glob(pattern)}
-    return sorted(path for path in matches if path.is_file())
+        card = ModelCard(model_card(folder, repo_id, scores))
+        api = HfApi()
+        api.create_repo(repo_id, private=private, exist_ok=True)
+        card.push_to_hub(repo_id)
+        return str(api.upload_folder(repo_id=repo_id, folder_path=folder, allow_patterns=[*WANTED, *ALSO]))
 
 
 def _training(run: dict[str, Any]) -> str:
@@ -164,20 +129,3 @@ def _training(run: dict[str, Any]) -> str:
     names = ("identity", "steps", "best", "versions")
     told = json.dumps({name: run[name] for name in names if name in run}, indent=2)
     return f"## Training\n\nTrained with cselab; the score of the best step is no test score.\n\n```json\n{told}\n```\n"
-
-
-def _scores(scores: Scores | None, records: list[Record]) -> str:
-    if scores is None or not records:
-        return "## Scores\n\nNothing was measured of this model.\n"
-    table: list[tuple[str, ...]] = [(*COLUMNS, "seed", "data (SHA-256 or revision)")]
-    for record in records:
-        table.append((*record.cells, "" if record.seed is None else str(record.seed), record.data_hash[:16]))
-    versions = {name: value for record in records for name, value in record.versions.items()}
-    measured_with = ", ".join(f"{name} {value}" for name, value in versions.items())
-    notes = [*scores.notes, f"Versions: {measured_with}"] if versions else scores.notes
-    return "## Scores\n\n" + _table(table) + "".join(f"\n{note}.\n" for note in notes)
-
-
-def _table(rows: list[tuple[Any, ...]]) -> str:
-    head, *body = (f"| {' | '.join(str(cell).replace('|', chr(92) + '|') for cell in row)} |" for row in rows)
-    return "\n".join([head, "|" + "---|" * len(rows[0]), *body]) + "\n"

@@ -10,23 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cselab.data.files import DataError, MissingFile
-from cselab.evaluators.comparison import shared_scores
 from cselab.evaluators.records import Record, Scores
-
-if TYPE_CHECKING:
-    import pandas
 
 NAMES = {"STSBenchmark": "STS-B"}
 """Tasks with a different name in cselab; STS12 to STS16 and SICK-R have the same names."""
 
 METRICS = {"cosine_spearman": "spearman", "cosine_pearson": "pearson"}
 """Metrics with a different name in cselab, where correlations are of cosines."""
-
-System = str | Path | Mapping[str, Scores] | Mapping[str, Mapping[str, float]]
-"""Results of MTEB, or scores by the model's name."""
 
 META = "model_meta.json"
 UNNAMED = "no_model_name/available"  # MTEB's name for a model from a folder
@@ -77,63 +70,6 @@ def is_results(path: str | Path) -> bool:
         return path.suffix == ".json" and path.is_file()
     files = () if (path / "config.json").exists() else path.rglob("*.json")
     return any(_is_result(_read_json(file)) for file in files)
-
-
-def beside(published: System, ours: System) -> "pandas.DataFrame":
-    """Published scores and ours, a line for each model and task, for `PaperBesideHere`.
-
-    Args:
-        published, ours: results of MTEB (a file or folder), or scores by model: `Scores`, or numbers by task, as they
-            are copied from a paper's table.
-
-    Lines cover all models, by name, and the shared tasks. A single model on each side is paired under any name.
-    Columns: row (the model), column (the task), published, ours, difference. Two results of MTEB are compared on
-    shared splits and subsets, if their data have the same revision; `frame.attrs["notes"]` lists the omitted ones
-    (`cselab.evaluators.comparison.shared_scores`).
-
-    Raises:
-        DataError: as `read_results`; no task in common.
-
-    >>> theirs = {"SimCSE": {"STS12": 68.40, "STS-B": 76.85}}
-    >>> print(beside(theirs, {"mine": {"STS12": 60.73}}).to_string(index=False))
-     row column  published  ours  difference
-    mine  STS12       68.4 60.73       -7.67
-    """
-    import pandas
-
-    theirs, mine = dict(_by_name(published)), dict(_by_name(ours))
-    if len(theirs) == len(mine) == 1:
-        theirs = dict(zip(mine, theirs.values(), strict=True))
-    pairs = {name: _pair(theirs.get(name, {}), mine.get(name, {})) for name in dict.fromkeys([*theirs, *mine])}
-    known, own = (dict.fromkeys(task for pair in pairs.values() for task in pair[side]) for side in (0, 1))
-    notes = [f"{name}: {note}" for name, (_, _, left_out) in pairs.items() for note in left_out]
-    tasks = [task for task in own if task in known]
-    if not tasks:
-        names = f"published are {', '.join(sorted(known))}, ours {', '.join(sorted(own))}"
-        raise DataError(" ".join([f"no task in common: {names}", *notes]))
-    nan = float("nan")
-    rows = [
-        (name, task, scores.get(task, nan), others.get(task, nan))
-        for name, (scores, others, _) in pairs.items()
-        for task in tasks
-    ]
-    frame = pandas.DataFrame(rows, columns=["row", "column", "published", "ours"])
-    frame.attrs["notes"] = notes
-    return frame.assign(difference=frame["ours"] - frame["published"])
-
-
-def _by_name(system: System) -> Mapping[str, Any]:
-    return read_results(system) if isinstance(system, str | Path) else system
-
-
-def _pair(published: Any, ours: Any) -> tuple[Mapping[str, float], Mapping[str, float], Sequence[str]]:
-    """The published numbers of a model and ours. The scores of two `Scores` on the same data, and the omitted ones."""
-    if isinstance(published, Scores) and isinstance(ours, Scores):
-        shared, notes = shared_scores([published.records, ours.records])
-        theirs, mine = ({task: values[side] for task, values in shared.items()} for side in (0, 1))
-        return theirs, mine, [note for note in notes if "not every system" not in note]
-    theirs, mine = (side.scores if isinstance(side, Scores) else side for side in (published, ours))
-    return theirs, mine, ()
 
 
 def _by_model(path: Path, by_folder: Mapping[Path, list[Record]]) -> dict[str, Scores]:

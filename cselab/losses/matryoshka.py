@@ -16,13 +16,12 @@ def matryoshka_info_nce(
     positive: View,
     temperature: float,
     widths: Sequence[int],
-    weights: Sequence[float] | None = None,
     negatives: Negatives | None = None,
     log_weights: Float[Tensor, "n columns"] | None = None,
 ) -> Loss:
     """InfoNCE of the first numbers of each vector, for several widths at once.
 
-        l = sum_w c_w InfoNCE( anchor[:, :w], positive[:, :w] )
+        l = sum_w InfoNCE( anchor[:, :w], positive[:, :w] )
 
     Matryoshka Representation Learning (Kusupati et al. 2022), Eq. 1, with InfoNCE as the loss. Equal to
     sentence-transformers' MatryoshkaLoss over MultipleNegativesRankingLoss, whose scale is 1 / temperature.
@@ -32,16 +31,15 @@ def matryoshka_info_nce(
         positive: `[N, d]`, a second view of the same sentences.
         temperature: divides the cosines.
         widths: how many numbers count, 1 to d each; the whole width is not added by itself.
-        weights: c_w, one a width; 1 each by default.
         negatives, log_weights: as in `info_nce`; negatives are cut as well.
 
     Returns:
-        A term `info_nce_<w>` for each width, its weight included.
+        A term `info_nce_<w>` for each width.
 
     Raises:
         TypeError: a view is not a floating-point tensor.
         ValueError: the shapes differ, fewer than two rows, the temperature is not positive, no widths, a width out of
-            range or given twice, or a wrong number of weights.
+            range or given twice.
 
     See also:
         info_nce: one width.
@@ -53,14 +51,11 @@ def matryoshka_info_nce(
         {'info_nce_4': tensor(0.7437), 'info_nce_1': tensor(1.2256)}
     """
     as_views(anchor=anchor, positive=positive)
-    width, weights = anchor.shape[1], [1.0] * len(widths) if weights is None else weights
+    width = anchor.shape[1]
     if not widths or len({*widths}) < len(widths) or not all(1 <= each <= width for each in widths):
         raise ValueError(f"widths is {list(widths)}; give different widths from 1 to {width}, one at least")
-    if len(weights) != len(widths):
-        raise ValueError(f"weights has {len(weights)} numbers for {len(widths)} widths; give one each")
     terms = {}
-    for each, weight in zip(widths, weights, strict=True):
+    for each in widths:
         cut = None if negatives is None else negatives[..., :each]
-        loss = info_nce(anchor[:, :each], positive[:, :each], temperature, cut, log_weights)
-        terms[f"info_nce_{each}"] = weight * loss.total
+        terms[f"info_nce_{each}"] = info_nce(anchor[:, :each], positive[:, :each], temperature, cut, log_weights).total
     return Loss(terms)

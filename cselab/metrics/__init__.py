@@ -1,6 +1,6 @@
 """Arrays in, numbers out: geometry, views, parts of a cosine, gradients, ranks, agreement, significance, probes."""
 
-from cselab.metrics.agreement import matched_accuracy, normalized_mutual_information, v_measure
+from cselab.metrics.agreement import matched, normalized_mutual_information, v_measure
 from cselab.metrics.contributions import token_contributions
 from cselab.metrics.cosine_gradients import cosine_gradients
 from cselab.metrics.degenerate import DegenerateEmbeddings
@@ -24,7 +24,7 @@ from cselab.metrics.significance import (
     paired_bootstrap,
     paired_t_test,
 )
-from cselab.metrics.views import diversity, perturbation_size
+from cselab.metrics.views import diversity
 
 __all__ = [
     "Comparison",
@@ -40,13 +40,12 @@ __all__ = [
     "effective_rank",
     "feature_correlation",
     "holm",
-    "matched_accuracy",
+    "matched",
     "mcnemar",
     "mean_cosine",
     "normalized_mutual_information",
     "paired_bootstrap",
     "paired_t_test",
-    "perturbation_size",
     "rank",
     "rank_means",
     "rank_predictions",

@@ -10,10 +10,15 @@ Classes = Int[np.ndarray, " n"]
 def matched(clusters: Classes, labels: Classes) -> Bool[np.ndarray, " n"]:
     """The correct rows under the best assignment of clusters to distinct classes (Hungarian).
 
-    With more clusters than classes the rows of the clusters left over are wrong.
+        max over one-to-one maps m of   sum_i [ m(clusters_i) = labels_i ]
+
+    The accuracy is the mean over the rows. With more clusters than classes the rows of the clusters left over are
+    wrong.
 
     Raises:
         ValueError: no rows, or not one cluster for each label.
+
+    See also: `normalized_mutual_information`, which needs no names.
 
     >>> matched(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2])).tolist()
     [True, True, True, False]
@@ -27,22 +32,6 @@ def matched(clusters: Classes, labels: Classes) -> Bool[np.ndarray, " n"]:
     for cluster, kind in pairs:
         right |= (clusters == names[cluster]) & (labels == kinds[kind])
     return right
-
-
-def matched_accuracy(clusters: Classes, labels: Classes) -> float:
-    """Accuracy under the best assignment of clusters to distinct classes (Hungarian).
-
-        max over one-to-one maps m of   100/n sum_i [ m(clusters_i) = labels_i ]
-
-    Raises:
-        ValueError: no rows, or not one cluster for each label.
-
-    See also: `normalized_mutual_information`, which needs no names; `matched` for the rows.
-
-    >>> matched_accuracy(np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2]))
-    75.0
-    """
-    return 100 * float(matched(clusters, labels).mean())
 
 
 def normalized_mutual_information(clusters: Classes, labels: Classes) -> float:

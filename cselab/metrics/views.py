@@ -3,37 +3,7 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-import torch
-
 from cselab.metrics.geometry import Vectors, alignment
-
-
-def perturbation_size(x: Vectors, changed: Vectors) -> float:
-    """Mean length of a transformation's change to each row, as a share of the row's length.
-
-        mean_i |epsilon_i| / |x_i|,   epsilon = changed - x               WhitenedCSE Eq. 11
-
-    0 where nothing changes, 1 where the change is as long as the vector. WhitenedCSE writes a view as Z + epsilon
-    with epsilon = (W - 1) Z. Whitening also changes the scale of all rows, which a cosine does not see and this
-    size does: give rows of the same scale to compare directions.
-
-    Raises:
-        ValueError: different shapes, or a row of `x` that is all zeros.
-
-    See also: `diversity`, which sees directions only.
-
-    >>> perturbation_size(torch.tensor([[2.0, 0.0]]), torch.tensor([[2.0, 1.0]]))
-    0.5
-    """
-    if tuple(x.shape) != tuple(changed.shape):
-        raise ValueError(
-            f"a perturbation compares row by row: x is {tuple(x.shape)}, changed is {tuple(changed.shape)}"
-        )
-    before, after = (torch.as_tensor(rows).detach().double() for rows in (x, changed))
-    lengths = before.norm(dim=1)
-    if not bool((lengths > 0).all()):
-        raise ValueError(f"row {int(lengths.argmin())} of x is all zeros: its perturbation has no relative size")
-    return float(((after - before).norm(dim=1) / lengths).mean())
 
 
 def diversity(views: Sequence[Vectors]) -> float:
@@ -48,6 +18,7 @@ def diversity(views: Sequence[Vectors]) -> float:
         ValueError: fewer than two views, or views of different shapes.
         DegenerateEmbeddings: a vector that is not finite, or zero.
 
+    >>> import torch
     >>> diversity([torch.tensor([[1.0, 0.0]]), torch.tensor([[0.0, 3.0]])])
     2.0
     """

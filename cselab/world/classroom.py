@@ -44,7 +44,7 @@ from typing import NamedTuple
 
 from cselab._util.choices import check_choice
 from cselab.data import Pairs
-from cselab.data.tables import tab_rows
+from cselab.data.files import read_fields
 
 FILE = Path(__file__).with_name("classroom.tsv")
 ROWS = {"dev": 161, "test": 322}
@@ -94,5 +94,5 @@ def classroom_sts(split: str = "test") -> Pairs:
 
 def classroom_pairs() -> list[ClassroomPair]:
     """Every row of the file, in its order."""
-    _, *rows = tab_rows(FILE)
+    rows = read_fields(FILE, header="split")
     return [ClassroomPair(split, float(score), *others) for _, (split, score, *others) in rows]

@@ -11,7 +11,7 @@ from pathlib import Path
 from cselab._util.choices import check_choice
 from cselab.data import Pairs
 from cselab.data.classification import Labelled
-from cselab.data.tables import tab_rows
+from cselab.data.files import read_fields
 from cselab.world import changes
 from cselab.world.grammar import QUESTIONS
 from cselab.world.meaning import Meaning, Sentence, overlap
@@ -52,7 +52,7 @@ GradedPair = tuple[str, str, float, str]
 def kept_pairs(split: str) -> list[GradedPair]:
     """The first of `World(seed=0).sts` in dev and test: `cselab world pairs 1200 --split dev` prints `sts-dev.tsv`."""
     file = Path(__file__).with_name(f"sts-{split}.tsv")
-    rows = (row for _, row in tab_rows(file)) if file.is_file() else ()
+    rows = (row for _, row in read_fields(file)) if file.is_file() else ()
     return [(one, two, float(grade), kind) for one, two, grade, kind in rows]
 
 

@@ -100,7 +100,7 @@ def test_unknown_protocols_and_tasks_list_the_known():
 
 def test_the_topics_of_the_world_are_clustered():
     rows = world_topics()
-    scores = evaluate(Oracle(rows), "world-clustering", seeds=[3, 4], restarts=2)
+    scores = evaluate(Oracle(rows), "world-clustering", seeds=[3, 4])
     assert scores.scores == {"World-Clustering": 100.0}
     assert [record.metric for record in scores.records] == ["accuracy", "nmi", "v_measure"]
     assert {(r.protocol, r.split, r.rows, r.provenance) for r in scores.records} == {

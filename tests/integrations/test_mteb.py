@@ -4,13 +4,12 @@ import math
 import pytest
 from click.testing import CliRunner
 from cselab_lab import cli
-from cselab_widgets import PaperBesideHere
 from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile
 from cselab.evaluators import compare, evaluate
 from cselab.evaluators.comparison import shared_scores
-from cselab.integrations.mteb import beside, read_results
+from cselab.integrations.mteb import read_results
 from cselab.training import TrainConfig, train
 from cselab.world import World
 
@@ -122,20 +121,6 @@ def sts(folder, model, *values):
     )
 
 
-def test_published_stand_beside_ours_by_model_or_one_beside_one(tmp_path):
-    theirs, mine = sts(tmp_path / "theirs", "simcse", 0.68, 0.82, 0.74), sts(tmp_path / "mine", "me/x", 0.6, 0.8, 0.75)
-    frame = beside(theirs, mine)
-    assert frame["row"].unique().tolist() == ["me/x"]
-    assert frame["difference"].tolist() == pytest.approx([-8.0, -2.0, 1.0])
-    table = {"simcse": {"STS12": 68.0, "SICK-R": 72.0}, "plain": {"STS12": 30.0}}
-    frame = beside(table, {"simcse": read_results(mine)["me/x"]})
-    assert frame[["row", "column"]].to_numpy().tolist() == [["simcse", "STS12"], ["plain", "STS12"]]
-    assert frame["ours"].tolist() == pytest.approx([60.0, math.nan], nan_ok=True)
-    assert "simcse        68.00   60.00         -8.00" in str(PaperBesideHere(frame))
-    with pytest.raises(DataError, match="no task in common: published are CR, ours STS12, STS13, STS14"):
-        beside({"x": {"CR": 80.0}}, mine)
-
-
 def test_the_command_compares_two_results_over_their_tasks(tmp_path):
     one, two = sts(tmp_path / "one", "a", 0.5, 0.6, 0.55), sts(tmp_path / "two", "b", 0.51, 0.63, 0.555)
     said = CliRunner().invoke(cli.app, ["compare", str(one), str(two)])
@@ -211,9 +196,6 @@ def test_only_what_was_measured_on_the_same_data_is_compared(tmp_path, first, se
     easy = {"STS12": [50.0, 60.0], "STS13": [50.0, 60.0]}
     assert scores == {task: pytest.approx(values) for task, values in (easy | shared).items()}
     assert any(note in each for each in notes)
-    frame = beside(one, two).dropna().set_index("column")
-    assert frame[["published", "ours"]].to_numpy().tolist() == [pytest.approx(scores[task]) for task in frame.index]
-    assert set(frame.index) == set(scores)
 
 
 @pytest.mark.slow

@@ -22,14 +22,13 @@ class Given(nn.Module):
         return 16
 
 
-@pytest.mark.parametrize("weights", [None, (1.0, 0.5, 2.0)])
-def test_it_is_the_matryoshka_loss_of_sentence_transformers(make_views, weights):
+def test_it_is_the_matryoshka_loss_of_sentence_transformers(make_views):
     views = [view.float().requires_grad_() for view in make_views(2, rows=8, width=16)]
     model = Given()
     inner = MultipleNegativesRankingLoss(model, scale=20.0)
-    theirs = MatryoshkaLoss(model, inner, matryoshka_dims=[16, 8, 3], matryoshka_weights=weights)
+    theirs = MatryoshkaLoss(model, inner, matryoshka_dims=[16, 8, 3])
     expected = theirs([{"vectors": view} for view in views], None)
-    ours = matryoshka_info_nce(*views, temperature=1 / 20, widths=(16, 8, 3), weights=weights).total
+    ours = matryoshka_info_nce(*views, temperature=1 / 20, widths=(16, 8, 3)).total
     assert ours.item() == pytest.approx(expected.item(), abs=1e-6)
     slopes = zip(torch.autograd.grad(ours, views), torch.autograd.grad(expected, views), strict=True)
     assert all(torch.allclose(own, other, atol=1e-6) for own, other in slopes)
@@ -47,11 +46,6 @@ def test_further_negatives_are_cut_with_the_views(make_views):
 def test_widths_that_are_none_are_refused(make_views, widths):
     with pytest.raises(ValueError, match="give different widths from 1 to 5, one at least"):
         matryoshka_info_nce(*make_views(2), 0.1, widths)
-
-
-def test_there_is_a_weight_for_each_width(make_views):
-    with pytest.raises(ValueError, match="weights has 1 numbers for 2 widths"):
-        matryoshka_info_nce(*make_views(2), 0.1, (5, 2), weights=[1.0])
 
 
 @pytest.mark.parametrize("mean_weight", [0.0, 1.0])
