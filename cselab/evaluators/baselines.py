@@ -236,18 +236,15 @@ def with_baselines(
     text: str | Path = "world",
     word_vectors: str | Path | None = None,
     transforms: Sequence[str] = ("whitening", "flow"),
-    limit: int | None = None,
-    **options: Any,
 ) -> dict[str, Encoder | PairScorer]:
     """An encoder and its baselines, by name, each for `evaluate`.
 
     A random encoder, word overlap, averaged word vectors from a GloVe text file where one is given, the encoder's
     own averaged input embeddings where it has them, the encoder, and its vectors transformed after a fit on a
-    text, or its first `limit` sentences (see `fitted`). They share one pass of the encoder over the same sentences.
+    text (see `fitted`). They share one pass of the encoder over the same sentences.
 
     Args:
         encoder: any argument of `cselab.encoders.as_encoder`.
-        options: of its `encode` while a transform is fitted, such as `prompt_name`.
     """
     encoder = as_encoder(encoder)
     once = _Once(encoder)
@@ -261,7 +258,7 @@ def with_baselines(
     beside[name_of(encoder)] = once
     for transform in transforms:
         try:
-            transformed = fitted(once, transform, text, limit, **options)
+            transformed = fitted(once, transform, text)
         except DegenerateEmbeddings as reason:
             warnings.warn(
                 f"{transform} is left out: it cannot be fitted on {name_of(encoder)} ({reason})", stacklevel=2
@@ -279,24 +276,19 @@ def evaluate_beside(
     *,
     text: str | Path = "world",
     word_vectors: str | Path | None = None,
-    limit: int | None = None,
-    prompt_name: str | None = None,
-    **options: Any,
 ) -> dict[str, Scores]:
     """The scores of the encoders of `with_baselines`, by name; `cselab_lab.tables` shows them side by side.
 
     A baseline that can score none of the tasks is left out: word overlap where all need vectors.
 
     Args:
-        suite, data, tasks, options: as in `evaluate`.
-        prompt_name: a prompt of the encoder, for its plain and transformed vectors; baselines have no prompts.
+        suite, data, tasks: as in `evaluate`.
+        text, word_vectors: as in `with_baselines`.
     """
     scores = {}
-    prompt = {} if prompt_name is None else {"prompt_name": prompt_name}
-    for name, model in with_baselines(encoder, text, word_vectors, limit=limit, **prompt).items():
-        own = prompt if isinstance(model, _Once | TransformedEncoder) else {}
+    for name, model in with_baselines(encoder, text, word_vectors).items():
         try:
-            scores[name] = evaluate(model, suite, data, tasks, **own, **options)
+            scores[name] = evaluate(model, suite, data, tasks)
         except NeedsVectors:
             continue
     return scores

@@ -215,15 +215,12 @@ def test_an_encoder_stands_beside_its_baselines(corpus, glove, scored):
     assert found["tiny"].records[0].pooling == "mean"
 
 
-def test_a_prompt_is_that_of_the_encoder_alone(corpus, scored):
+def test_a_prompt_changes_plain_and_transformed_vectors(corpus, scored):
     encoder = make_encoder()
     encoder.prompts = {"query": "find the dog"}
     white = fitted(encoder, "whitening", corpus, prompt_name="query")
-    beside = evaluate_beside(encoder, scored, text=corpus, prompt_name="query")
-    assert beside["word overlap"].scores == evaluate(word_overlap, scored).scores
     for model in (encoder, white):
         with_prompt = evaluate(model, scored, prompt_name="query").scores
-        assert beside[model.name].scores == pytest.approx(with_prompt, abs=1e-4)
         assert with_prompt != pytest.approx(evaluate(model, scored).scores, abs=1e-4)
 
 

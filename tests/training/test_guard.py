@@ -39,7 +39,8 @@ def test_who_counts_on_dropout_is_stopped_where_there_is_none_and_nobody_else(fa
         with pytest.raises(ValueError, match=CANNOT[name]):
             train(encoder, method, rows, CONFIG, show_progress_bar=False)
     elif name in BY_DROPOUT:
-        with pytest.raises(ValueError, match=rf"{name} encodes each sentence twice.*attention_dropout = 0.*--dropout 0.1"):
+        told = rf"{name} encodes each sentence twice.*attention_dropout = 0.*--dropout 0.1"
+        with pytest.raises(ValueError, match=told):
             train(encoder, method, rows, CONFIG, show_progress_bar=False)
     else:
         train(encoder, method, rows, CONFIG, show_progress_bar=False)
