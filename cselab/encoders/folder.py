@@ -26,7 +26,7 @@ from cselab._util.checksums import add_checksums, verify_checksums
 from cselab.encoders.adapters import FOLDER, DeepPrefix, has_adapters, merged
 from cselab.encoders.checkpoint import CheckpointError, checkpoint_errors
 from cselab.encoders.heads import ACTIVATIONS, DenseLayers
-from cselab.encoders.open import WANTED, converting_line
+from cselab.encoders.open import WANTED, converting_line, reason_of
 from cselab.encoders.pooling import get_pooling
 
 MODULE = "sentence_transformers.models."
@@ -428,10 +428,9 @@ def load_backbone(folder: Path) -> Any:
         raise
     except Exception as error:  # a damaged config raises whatever it meets first
         _check_whole(folder)
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(
-            f"{folder} cannot be opened as an encoder ({reason}); wanted are a config.json that transformers knows "
-            "and whole safetensors weights"
+            f"{folder} cannot be opened as an encoder ({reason_of(error)}); wanted are a config.json that transformers "
+            "knows and whole safetensors weights"
         ) from None
     missing = set(info["missing_keys"])
     pooler = {key for key in missing if key.startswith("pooler.")}
@@ -513,8 +512,7 @@ def load_masked_lm(folder: Path) -> nn.Module:
                 folder, dtype=torch.float32, use_safetensors=True, trust_remote_code=False, output_loading_info=True
             )
     except (SafetensorError, OSError, RuntimeError, ValueError) as error:
-        reason = str(error).strip().splitlines()[0]
-        raise CheckpointError(f"{folder} cannot be opened as a masked language model ({reason})") from None
+        raise CheckpointError(f"{folder} cannot be opened as a masked language model ({reason_of(error)})") from None
     if info["missing_keys"]:
         named = ", ".join(sorted(info["missing_keys"])[:3])
         raise CheckpointError(f"{folder} is no masked language model: it lacks {named}")
@@ -533,8 +531,7 @@ def load_tokenizer(folder: Path) -> Any:
         with quiet_transformers():
             tokenizer = AutoTokenizer.from_pretrained(folder, use_fast=True, trust_remote_code=False)
     except Exception as error:  # the tokenizers library raises nothing more particular
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason})") from None
+        raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason_of(error)})") from None
     if not tokenizer.is_fast:
         raise CheckpointError(
             f"{folder} has a tokenizer written in Python ({type(tokenizer).__name__}), and cselab needs a fast one "

@@ -77,10 +77,9 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
     try:
         fetched = Path(snapshot_download(name, revision=revision, allow_patterns=WANTED))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise CheckpointError(
             f"no encoder {name!r}: not bundled ({', '.join(BUNDLED)}), not a folder, and not found on the "
-            f"hub ({reason})"
+            f"hub ({reason_of(error)})"
         ) from None
     if not list(fetched.glob("model*.safetensors")):
         raise CheckpointError(
@@ -88,6 +87,11 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
             f"it is opened, and was not fetched. If you trust it, convert it: {converting_line(name, revision)}"
         )
     return fetched, name
+
+
+def reason_of(error: Exception) -> str:
+    """The first line of an error, for a message of one line; its type if it has none."""
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
 def converting_line(name: str, revision: str | None = None) -> str:

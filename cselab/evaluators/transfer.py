@@ -65,16 +65,6 @@ PROTOCOLS = {
 """
 
 
-def protocol_named(name: str) -> Protocol:
-    """The protocol of that name.
-
-    Raises:
-        ValueError: an unknown one.
-    """
-    check_choice("protocol", name, PROTOCOLS)
-    return PROTOCOLS[name]
-
-
 @dataclass(frozen=True)
 class Transferred:
     """The outcome of a transfer task.
@@ -287,12 +277,12 @@ class Transfer(LoadedByName):
     tasks: ClassVar[tuple[str, ...]] = CLASSIFICATION_TASKS
 
     def __post_init__(self) -> None:
-        protocol_named(self.protocol)
+        check_choice("protocol", self.protocol, PROTOCOLS)
 
     def load(self, task: str, data: Source) -> TransferTask:
         root = folder(data, self.name)
         splits = {split: load_classification(task, root, split) for split in CLASSIFICATION_ROWS[task]}
-        return TransferTask(task, splits, protocol_named(self.protocol))
+        return TransferTask(task, splits, PROTOCOLS[self.protocol])
 
 
 def _features(rows: Labelled, encoded: Encoded | Scorer) -> Float[np.ndarray, "_n _d"]:

@@ -10,7 +10,7 @@ from cselab.data.classification import Labelled
 from cselab.evaluators.clustering import Clustering, ClusteringTask
 from cselab.evaluators.sts import STS, StsTask
 from cselab.evaluators.task import Source
-from cselab.evaluators.transfer import Transfer, TransferTask, protocol_named
+from cselab.evaluators.transfer import PROTOCOLS, Transfer, TransferTask
 from cselab.world import World
 from cselab.world.classroom import classroom_sts
 from cselab.world.world import TASKS
@@ -88,7 +88,7 @@ class WorldTransfer(Transfer):
     def load(self, task: str, data: Source) -> TransferTask:
         """The world comes with the package: `data` is not read."""
         splits = {split: world_labelled(task, split) for split in ROWS}
-        return TransferTask(task, splits, protocol_named(self.protocol))
+        return TransferTask(task, splits, PROTOCOLS[self.protocol])
 
 
 @dataclass(frozen=True)

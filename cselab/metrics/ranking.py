@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
-from cselab.metrics.significance import BLOCK, LEAST_ROWS, Strata, defined, require_finite, resampled, score
+from cselab.metrics.significance import BLOCK, LEAST_ROWS, defined, require_finite, resampled, score
 
 LEVEL = 0.05
 
@@ -118,20 +118,15 @@ def rank_means(scores: Systems, resamples: int = 2000, seed: int = 0) -> Ranking
 
 
 def rank_predictions(
-    predicted: Systems,
-    gold: Shaped[np.ndarray, " n"],
-    metric: str = "spearman",
-    strata: Strata | None = None,
-    resamples: int = 1000,
-    seed: int = 0,
+    predicted: Systems, gold: Shaped[np.ndarray, " n"], resamples: int = 1000, seed: int = 0
 ) -> Ranking:
-    """Systems by the correlation or accuracy of their predictions for the same rows.
+    """Systems by the Spearman correlation of their predictions for the same rows.
 
     All are scored on the same resampled rows. A difference is divided by its standard deviation over the resamples,
     and compared with the largest difference by chance over all pairs, step by step (Romano and Wolf 2005).
 
     Raises:
-        ValueError: an unknown metric, fewer than two systems, fewer than `LEAST_ROWS` rows, a number that is not
+        ValueError: fewer than two systems, fewer than `LEAST_ROWS` rows, a number that is not
             finite.
         UndefinedCorrelation: see `cselab.metrics.significance.correlation`.
     """
@@ -140,8 +135,8 @@ def rank_predictions(
         raise ValueError(f"at least two systems are needed, got {m}")
     if len(gold) < LEAST_ROWS:
         raise ValueError(f"at least {LEAST_ROWS} rows are needed, got {len(gold)}")
-    scores = np.array([score(one, gold, metric, strata) for one in predicted])
-    draws = defined(resampled(list(predicted), gold, metric, strata, resamples, seed))
+    scores = np.array([score(one, gold) for one in predicted])
+    draws = defined(resampled(list(predicted), gold, "spearman", None, resamples, seed))
     rows, columns = np.triu_indices(m, 1)
     apart, drawn = scores[rows] - scores[columns], draws[rows] - draws[columns]
     errors = np.maximum(drawn.std(axis=1), 1e-12)

@@ -2,6 +2,7 @@
 
 from cselab.augmentations import Substitution
 from cselab.data import read_rows
+from cselab.world import World
 
 
 def synonyms(path: str | None) -> Substitution:
@@ -10,11 +11,8 @@ def synonyms(path: str | None) -> Substitution:
     Raises:
         DataError: a file that cannot be read so; names the line.
     """
-    if path is None:
-        from cselab.world import World
-
-        return Substitution.among(list(World().synonyms().values()))
-    return Substitution.among(list(read_rows(path, ("word", "synonym"))))
+    groups = World().synonyms().values() if path is None else read_rows(path, ("word", "synonym"))
+    return Substitution.among(list(groups))
 
 
 def antonyms(path: str | None) -> Substitution:
@@ -24,7 +22,5 @@ def antonyms(path: str | None) -> Substitution:
         DataError: a file that cannot be read so; names the line.
     """
     if path is None:
-        from cselab.world import World
-
         return Substitution(World().antonyms())
     return Substitution.among(list(read_rows(path, ("word", "antonym"))))
