@@ -202,7 +202,7 @@ class Example:
         """The call, to be copied into a cell; where that is too long, the shapes of its arguments."""
         shown = [" ".join(repr(argument).split()) for argument in self.arguments]
         if sum(map(len, shown)) > LONGEST_CALL:
-            return f"It was called with {', '.join(map(_kind_of, self.arguments))}."
+            return f"It was called with {', '.join(map(kind_of, self.arguments))}."
         module = {"tensor": "torch.", "array": "np."}
         arguments = ", ".join(module.get(text.partition("(")[0], "") + text for text in shown)
         return f"Try it: {getattr(answer, '__name__', 'your_function')}({arguments})"
@@ -257,7 +257,7 @@ class Exercise:
         returned = check.returned_by(answer)
         numbers = check.numbers_in(returned)
         if numbers is None:
-            return f"Your function returned {_kind_of(returned)}; expected is {_shown(numbers_of(check.expected))}."
+            return f"Your function returned {kind_of(returned)}; expected is {_shown(numbers_of(check.expected))}."
         if check.is_right(numbers):
             return "" if self.in_place or check.is_left_as_given(answer) else CHANGED
         return f"{check.comparison(numbers)} {self._reason(check, answer, numbers)}"
@@ -420,14 +420,11 @@ def shared_values(example: Example) -> Iterator[tuple[str, Any]]:
         yield TRANSPOSED, right.T
     first = numbers_of(example.arguments[0]) if example.arguments else None
     if first is not None and first.ndim == 2:
-        rows, columns = first.shape
+        rows = len(first)
         yield "Take the mean over the rows, not the sum: divide by their number.", rows * right
         yield "Do not divide by the number of rows.", right / rows
         yield "Divide by n - 1, not by n.", right * (rows - 1) / rows
         yield "Divide by n, not by n - 1.", right * rows / (rows - 1)
-        if columns not in (2, rows):
-            yield "Take the mean over the columns, not the sum: divide by their number.", columns * right
-            yield "Do not divide by the number of columns.", right / columns
 
 
 @dataclass(frozen=True)
@@ -544,35 +541,27 @@ def student_or_reference(answer: Callable, exercise: Exercise) -> Any:
 def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
     """What keeps the lesson from going on with a right answer; empty where nothing does."""
     for example in exercise.examples:
-        results, gradients = _traced(answer, example, exercise.trained)
-        right_results, right_gradients = _traced(right, example, exercise.trained)
+        results, right_results = (_returned(function, example, exercise.trained) for function in (answer, right))
         if any(hasattr(r, "detach") for r in right_results) and not all(hasattr(r, "detach") for r in results):
             return "gives no tensors, with which the lesson goes on"
         if exercise.trained and not all(result.requires_grad for result in results):
             return NO_GRADIENT
-        if gradients and any(
-            not gradient.any() and abs(right_gradient).max() > 1e-4
-            for gradient, right_gradient in zip(gradients, right_gradients, strict=True)
-        ):
-            return WRONG_GRADIENT
     return ""
 
 
-def _traced(function: Callable, example: Example, trained: bool) -> tuple[Any, list[Any]]:
-    """What a function returns for an example, in a list; and the gradient of its sum by each argument, if trained."""
+def _returned(function: Callable, example: Example, trained: bool) -> Any:
+    """The values that a function returns for an example; if trained, its arguments require a gradient."""
     arguments = copy.deepcopy(example.arguments)
-    weights = [a.requires_grad_() for a in arguments if trained and getattr(a, "is_floating_point", bool)()]
+    for argument in arguments:
+        if trained and getattr(argument, "is_floating_point", bool)():
+            argument.requires_grad_()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = function(*arguments)
     except RuntimeError:  # NumPy refuses what has a gradient
         result = None
-    results = result if isinstance(result, list | tuple) else [result]
-    if not weights or not all(getattr(value, "requires_grad", False) for value in results):
-        return results, []
-    sum(value.sum() for value in results).backward()
-    return results, [np.zeros(()) if weight.grad is None else numbers_of(weight.grad) for weight in weights]
+    return result if isinstance(result, list | tuple) else [result]
 
 
 def numbers_of(value: object) -> Any:
@@ -635,7 +624,7 @@ class _Watched:
     def after(self, error: Exception, check: Check | Example, exercise: Exercise) -> str:
         """The message for an exception: it is the student's only where the student's function raised it."""
         raised = f"{type(error).__name__}: {str(error).rstrip('.')}."
-        kind, numbers = _kind_of(self.result), numbers_of(self.result)
+        kind, numbers = kind_of(self.result), numbers_of(self.result)
         hint = check.call(self.answer) if isinstance(check, Example) else f"Hint: {check.hint}" if check.hint else ""
         if error is self.raised:
             hint = f"{LAST_PLACE} {hint}" if isinstance(error, IndexError) else hint
@@ -736,7 +725,8 @@ def _shown(numbers: Any) -> str:
     return f"{numbers.size} numbers [{inside}{dots}]" if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
 
 
-def _kind_of(value: object) -> str:
+def kind_of(value: object) -> str:
+    """The type of a value, with its shape or its text where that is short: `"a Tensor of shape (8, 2)"`."""
     name = type(value).__name__.removeprefix("nd")
     kind = f"an {name}" if name[0] in "aeio" else f"a {name}"
     shape = tuple(getattr(value, "shape", ()))

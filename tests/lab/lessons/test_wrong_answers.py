@@ -107,7 +107,7 @@ WRONG = {
         )
     ],
     "simcse.VIEWS": [
-        ("returned 1, of shape (8, 32)", lambda n, ids, mask: [n(ids.repeat(2, 1), mask.repeat(2, 1))]),
+        ("a list of 1 (shapes (8, 32))", lambda n, ids, mask: [n(ids.repeat(2, 1), mask.repeat(2, 1))]),
         ("another sentence's view", lambda n, ids, mask: n(ids.repeat_interleave(2, 0), mask.repeat(2, 1)).chunk(2)),
         ("no second pass", lambda n, ids, mask: [n(ids, mask)] * 2),
         ("in training mode", lambda n, ids, mask: [n.eval()(ids, mask), n.train()(ids, mask)]),
@@ -122,7 +122,7 @@ WRONG = {
         ("The shape should be (64, 16), it is (16,)", lambda x: x.mean(0)),
     ],
     "dropout_noise.GAUSSIAN": [
-        ("returned 1, of shape (3, 4)", lambda views, v, g: [views[0] + v**0.5 * normal(views[0], g)]),
+        ("a list of 1 (shapes (3, 4))", lambda views, v, g: [views[0] + v**0.5 * normal(views[0], g)]),
         ("to each view as it is", lambda views, v, g: [v**0.5 * normal(z, g) for z in views]),
         ("torch.randn has mean 0", lambda views, v, g: [z + torch.rand(z.shape, generator=g) for z in views]),
         ("root of the variance, the standard deviation", lambda views, v, g: [z + v * normal(z, g) for z in views]),
@@ -152,7 +152,7 @@ WRONG = {
         ("Detach nothing", lambda a, p, c, *more: solution_of("dropout_noise.OFF_DROPOUT")(a, p, c.detach(), *more))
     ],
     "rank_bottleneck.ROWS": [
-        ("returned one Tensor", lambda a, b, m, g: torch.cat([a, drawn(a, m, g)])),
+        ("returned a Tensor of shape", lambda a, b, m, g: torch.cat([a, drawn(a, m, g)])),
         ("have changed places", lambda a, b, m, g: beneath(b, a, drawn(a, m, g))),
         ("stand above", lambda a, b, m, g: [torch.cat([rows, v]) for rows in [drawn(a, m, g)] for v in (a, b)]),
         ("no longer the sentences", lambda a, b, m, g: beneath(normalize(a), normalize(b), drawn(a, m, g))),

@@ -54,7 +54,6 @@ MEAN_COSINE = Exercise(
     Check(f"{ROWS} rows need no {ROWS} x {ROWS} cosines", _needs_no_pairs),
     solution=_mean_cosine,
     mistakes={
-        "Scale each row to length 1 first.": " / np.linalg.norm(vectors, axis=1, keepdims=True) -> ",
         "Each row is paired with itself, too.": "(total @ total - n) / (n * (n - 1)) -> total @ total / n**2",
         "The n products of a row with itself are still in the sum. Take them out.": "total - n -> total",
         "Each of the n products of a row with itself is 1: take out n, not 1.": "total - n -> total - 1",

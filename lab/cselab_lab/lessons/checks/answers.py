@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cselab_lab.lessons.exercises import WRONG_GRADIENT, Check, Solution, mutate_source, numbers_of
+from cselab_lab.lessons.exercises import WRONG_GRADIENT, Check, Solution, kind_of, mutate_source, numbers_of
 
 
 def are_texts(answer: Any, count: int) -> bool:
@@ -32,15 +32,7 @@ def wrong_shapes(returned: Any, count: int, shape: tuple[int, ...]) -> str:
     shapes = [_shape(table) for table in returned] if several else []
     if shapes == [shape] * count:
         return ""
-    if several:
-        found = (
-            f"{len(shapes)} of them" if len(shapes) > 8 else f"{len(shapes)}, of shape {', '.join(map(str, shapes))}"
-        )
-    else:
-        found = (
-            f"one {type(returned).__name__} of shape {_shape(returned)}" if _shape(returned) else repr(returned)[:60]
-        )
-    return f"Wanted are {count} tables of shape {shape}; your function returned {found}."
+    return f"Wanted are {count} tables of shape {shape}; your function returned {kind_of(returned)}."
 
 
 def _shape(table: Any) -> tuple[int, ...]:
@@ -126,41 +118,36 @@ LOST = "a positive with a share of exp(-40) costs 40: nothing is added to a shar
 """The name of an example whose right answer an epsilon inside the logarithm changes."""
 
 
+CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
+    {
+        "The positive belongs into the sum below, too.": (lambda s, own, below: (below.exp() - own.exp()).log() - own),
+        "cross_entropy computes the softmax by itself.": (
+            lambda s, own, below: s.softmax(1).logsumexp(1) - s.softmax(1).diagonal()
+        ),
+        "The sum runs along a row: dim=1.": lambda s, own, below: s.logsumexp(0) - own,
+        "Only rows choose among columns; this is the mean of both directions.": (
+            lambda s, own, below: (below + s.logsumexp(0)) / 2 - own
+        ),
+        "The right answer of row i is column i, not column 0.": lambda s, own, below: below - s[:, 0],
+        "Only the share on the diagonal counts, not every share.": lambda s, own, below: below - s.mean(1),
+        "The sum below is missing.": lambda s, own, below: -own,
+        "Divide by the sum over the row, not by its mean.": lambda s, own, below: below - own - math.log(len(s)),
+        "Take the log of each row's share first, then the mean.": lambda s, own, below: (
+            -(own - below).exp().mean().log()
+        ),
+    }
+)
+"""What may be wrong in any InfoNCE, from its logits, their diagonal and the log of each row's sum."""
+
+
 def choice_mistakes(logits: Callable) -> dict[str, Callable]:
     """Wrong choices of an InfoNCE; `logits` gets the arguments of the exercise and returns the right logits [N, N]."""
 
-    def own(s: Any) -> Any:
-        return s.diagonal()
-
-    def without_positive(s: Any) -> Any:
-        return s.masked_fill(torch.eye(len(s), dtype=torch.bool), -torch.inf).logsumexp(1) - own(s)
-
-    def softmax_twice(s: Any) -> Any:
-        return s.softmax(1).logsumexp(1) - own(s.softmax(1))
-
-    def of_rows(s: Any) -> Any:
-        return s.logsumexp(1) - own(s)
-
-    def of_columns(s: Any) -> Any:
-        return s.logsumexp(0) - own(s)
-
     def mean_of(losses: Callable) -> Callable:
-        return lambda *arguments: losses(logits(*arguments).double()).mean()
+        def of(*arguments: Any) -> Any:
+            s = logits(*arguments).double()
+            return losses(s, s.diagonal(), s.logsumexp(1)).mean()
 
-    return {
-        "The positive belongs into the sum below, too.": mean_of(without_positive),
-        "cross_entropy computes the softmax by itself.": mean_of(softmax_twice),
-        "The sum runs along a row: dim=1.": mean_of(of_columns),
-        "Only rows choose among columns; this is the mean of both directions.": (
-            mean_of(lambda s: (of_rows(s) + of_columns(s)) / 2)
-        ),
-        "The right answer of row i is column i, not column 0.": mean_of(lambda s: s.logsumexp(1) - s[:, 0]),
-        "Only the share on the diagonal counts, not every share.": mean_of(lambda s: s.logsumexp(1) - s.mean(1)),
-        "The sum below is missing.": mean_of(lambda s: -own(s)),
-        "Divide by the sum over the row, not by its mean.": mean_of(lambda s: of_rows(s) - math.log(len(s))),
-        "Take the log of each row's share first, then the mean.": mean_of(lambda s: -(-of_rows(s)).exp().mean().log()),
-    }
+        return of
 
-
-CHOICES = frozenset(choice_mistakes(lambda: None))
-"""The messages of every InfoNCE, which are not an exercise's own."""
+    return {message: mean_of(losses) for message, losses in CHOICES.items()}

@@ -49,8 +49,6 @@ CLOUD_RADIUS = Exercise(
     ),
     solution=Solution("05_dropout_noise", "my_radius"),
     mistakes={
-        "Scale the clean vector to length 1, too.": "clean / clean.norm() -> clean",
-        "Scale each row to length 1 first.": "passes / passes.norm(dim=1, keepdim=True) -> passes",
         "The distance is that to the clean vector, not to the mean of the passes.": (
             "clean / clean.norm() -> passes.mean(dim=0)"
         ),

@@ -39,7 +39,6 @@ CORRELATION = Exercise(
             "norm(dim=0) -> norm(dim=1, keepdim=True); one.T @ other -> one @ other.T"
         ),
         "Scale each column (dimension) to length 1, not each row.": "norm(dim=0) -> norm(dim=1, keepdim=True)",
-        "Divide by the lengths of both columns.": " / first.norm(dim=0) -> ;  / second.norm(dim=0) -> ",
         "Eq. 4 subtracts no mean.": (
             "    one = ->     first, second = first - first.mean(0), second - second.mean(0)\n    one ="
         ),

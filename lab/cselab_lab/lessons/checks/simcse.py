@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy, normalize
 
 from cselab.losses import info_nce
-from cselab_lab.lessons.checks.answers import LOST, choice_mistakes, wrong_shapes
+from cselab_lab.lessons.checks.answers import LOST, choice_mistakes, right_gradient, wrong_shapes
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
 # ---- 1: one vector a sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
@@ -157,12 +157,13 @@ LOSS = Exercise(
         float(info_nce(_FIRST, _SECOND, 0.7).total),
     ),
     Example(LOST, (_SIDES, -_SIDES), math.log1p(math.exp(40))),
+    right_gradient(_loss, _FIRST, _SECOND, 0.7, for_training=True),
     solution=_loss,
     mistakes=choice_mistakes(_logits)
     | {
         "The first view with the second, not with itself.": "first @ second.T -> first @ first.T",
-        "Compare rows with rows: first @ second.T is N x N.": lambda *given: _of_channels(*given),
-        "The sum below has only second views; this is SimCLR's, with all 2 N views.": lambda *given: _simclr(*given),
+        "Compare rows with rows: first @ second.T is N x N.": _of_channels,
+        "The sum below has only second views; this is SimCLR's, with all 2 N views.": _simclr,
     },
     trained=True,
 )

@@ -20,7 +20,7 @@ _PLUS = torch.tensor([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # vari
 _THIN = torch.tensor([[32**0.5, 0.0], [-(32**0.5), 0.0], [0.0, 14**0.5], [0.0, -(14**0.5)]])  # variances 16 and 7
 
 
-def _by_cholesky(x: Any, eps: float) -> Any:
+def _by_cholesky(x: Any, eps: float = 0.0) -> Any:
     """The inverse of L, where the covariance is L L^T."""
     covariance = torch.cov(x.T, correction=0) + eps * torch.eye(x.shape[1])
     return torch.linalg.inv(torch.linalg.cholesky(covariance))
@@ -57,8 +57,8 @@ ZCA = Exercise(
         "eps belongs under the root, added to the variances.": "(values + eps) ** -0.5 -> values**-0.5 + eps",
         "Subtract the mean of each channel before you compute the covariance.": "x - x.mean(0) -> x",
         "That whitens, but is not symmetric, as with Cholesky: ZCA is U L^(-1/2) U^T.": (
-            lambda x, eps=0.0: _by_cholesky(x, eps).T,
-            lambda x, eps=0.0: _by_cholesky(x, eps),
+            _by_cholesky,
+            lambda *given: _by_cholesky(*given).T,
         ),
     },
 )
