@@ -44,7 +44,7 @@ SAME = {"truediv": "divide", "rtruediv": "divide", "div": "divide", "true_divide
 }  # fmt: skip
 
 
-CHANGED = "That is right, but your function changes what it is given: x = x - 1 makes a new x, x -= 1 does not."
+CHANGED = "That is right, but your function changes its arguments: x = x - 1 makes a new x, x -= 1 does not."
 NO_GRADIENT = "no gradient goes through what it returns (.item()? .detach()?)"
 WRONG_GRADIENT = "one of the arguments gets no gradient, or a wrong one (.detach()? .data? torch.no_grad()?)"
 CONSTANT = "It returns the same whatever it is given."
@@ -299,7 +299,7 @@ class Exercise:
             constant = f"{CONSTANT} " if self._is_constant(answer, numbers) else ""
             return f"{constant}{example.call(answer)}"
         if expected.ndim == 0:
-            return "One number is wanted: is a mean or a sum missing at the end?"
+            return "The result must be one number: is a mean or a sum missing at the end?"
         return f"The shape should be {expected.shape}, it is {numbers.shape}."
 
     def _is_constant(self, answer: Callable, numbers: Any) -> bool:
@@ -415,7 +415,7 @@ def shared_values(example: Example) -> Iterator[tuple[str, Any]]:
     if right.ndim == 0:
         yield "This is its square.", right**2
         yield "This is its square root.", np.sqrt(right)
-        yield "This is 1 minus what is wanted.", 1 - right
+        yield "This is 1 minus the right value.", 1 - right
     if right.ndim == 2:
         yield TRANSPOSED, right.T
     first = numbers_of(example.arguments[0]) if example.arguments else None

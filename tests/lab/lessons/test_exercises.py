@@ -123,7 +123,7 @@ def test_a_rounded_result_is_told_so_and_not_accused():
 
 
 def test_one_number_is_wanted_or_another_shape():
-    assert "One number is wanted" in last_line(lambda x: [9, 9], NINE)
+    assert "must be one number" in last_line(lambda x: [9, 9], NINE)
     assert diagnose(lambda x: [9], Exercise(NINE)).solved
     pairs = Example("both", (1,), [1.0, 2.0])
     assert diagnose(lambda x: (1, 2), Exercise(pairs)).solved
@@ -182,11 +182,11 @@ def test_an_answer_that_writes_into_its_arguments_is_told_so_and_spoils_no_secon
 
     one_less = Example("one less", (given,), given - 1)
     for _ in range(2):
-        assert "right, but your function changes what it is given" in last_line(in_place, one_less)
+        assert "right, but your function changes its arguments" in last_line(in_place, one_less)
     assert diagnose(in_place, Exercise(one_less, in_place=True)).solved
     assert given.tolist() == [1.0, 2.0]
     first = Example("the first row", ([[1, 2], [3]], 0), [1, 2])
-    assert "changes what it is given" in last_line(lambda rows, at: rows.pop(at), first)
+    assert "changes its arguments" in last_line(lambda rows, at: rows.pop(at), first)
 
 
 def test_weights_may_change_in_a_function_that_trains():

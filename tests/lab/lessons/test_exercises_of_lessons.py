@@ -58,7 +58,7 @@ ANYWHERE = {
     "Your function returned a str, 'text'": lambda right, *arguments: "text",
     "Your function returned a dict": lambda right, *arguments: {"answer": right(*arguments)},
     "is `return` missing?": lambda right, *arguments: print(right(*arguments)),
-    "wanted|shape should be": lambda right, *arguments: [numbers_of(right(*arguments))] * 7,
+    "must be one number|shape should be": lambda right, *arguments: [numbers_of(right(*arguments))] * 7,
     "raised ZeroDivisionError": lambda right, *arguments: 1 / 0,
     "Try it: <lambda>(|It was called with a": lambda right, *arguments: numbers_of(right(*arguments)) + 17.3,
     "rounded|Hint|solved": lambda right, *arguments: numbers_of(right(*arguments)).round(2),

@@ -82,8 +82,8 @@ WRONG = {
     "tour.FOOLED": [
         ("in brackets", "The girl hugs the boy. The boy hugs the girl."),
         ("in brackets", (GIRL, "The boy hugs the girl.", "The dog sleeps.")),
-        ("no word in it", (GIRL, "")),
-        ("Change what is said", (GIRL, "A girl is hugging a boy.")),
+        ("no word with a meaning", (GIRL, "")),
+        ("Change the meaning", (GIRL, "A girl is hugging a boy.")),
         ("'teh' is 'the', misspelt", (GIRL, "Teh girl hugs the boy.")),
         ("knows no word of one of them", ("asdf qwer zxcv", "asdf qwer zxcw")),
         ("small words differ", ("A dog is in the garden.", "There is a dog in the garden.")),
@@ -116,9 +116,9 @@ WRONG = {
     ],
     "whitenedcse.UNSEEN_CHANGE": [
         ("The mean cosine was", lambda x: 5 * x),
-        ("it sees what you did", lambda x: x * torch.linspace(1, 3, x.shape[1]) + 100),
-        ("it sees what you did", lambda x: x / x.norm(dim=1, keepdim=True) + 100),
-        ("it sees what you did", lambda x: 100 + x * torch.tensor([2.0] + [1.0] * (x.shape[1] - 1))),
+        ("it depends on your change", lambda x: x * torch.linspace(1, 3, x.shape[1]) + 100),
+        ("it depends on your change", lambda x: x / x.norm(dim=1, keepdim=True) + 100),
+        ("it depends on your change", lambda x: 100 + x * torch.tensor([2.0] + [1.0] * (x.shape[1] - 1))),
         ("The shape should be (64, 16), it is (16,)", lambda x: x.mean(0)),
     ],
     "dropout_noise.GAUSSIAN": [
@@ -146,15 +146,15 @@ WRONG = {
                 z + v**0.5 * normal(z, torch.Generator().manual_seed(at)) for at, z in enumerate(views)
             ],
         ),
-        ("writes into the view", lambda views, v, g: [z.data.add_(v**0.5 * normal(z, g)) for z in views]),
+        ("changes the given view", lambda views, v, g: [z.data.add_(v**0.5 * normal(z, g)) for z in views]),
     ],
     "dropout_noise.OFF_DROPOUT": [
-        ("Detach nothing", lambda a, p, c, *more: solution_of("dropout_noise.OFF_DROPOUT")(a, p, c.detach(), *more))
+        ("Do not detach", lambda a, p, c, *more: solution_of("dropout_noise.OFF_DROPOUT")(a, p, c.detach(), *more))
     ],
     "rank_bottleneck.ROWS": [
         ("returned a Tensor of shape", lambda a, b, m, g: torch.cat([a, drawn(a, m, g)])),
         ("have changed places", lambda a, b, m, g: beneath(b, a, drawn(a, m, g))),
-        ("stand above", lambda a, b, m, g: [torch.cat([rows, v]) for rows in [drawn(a, m, g)] for v in (a, b)]),
+        ("are above", lambda a, b, m, g: [torch.cat([rows, v]) for rows in [drawn(a, m, g)] for v in (a, b)]),
         ("no longer the sentences", lambda a, b, m, g: beneath(normalize(a), normalize(b), drawn(a, m, g))),
         ("Your rows differ", lambda a, b, m, g: [torch.cat([v, drawn(v, m, g)]) for v in (a, b)]),
         ("torch.randn normal", lambda a, b, m, g: beneath(a, b, torch.rand(m, a.shape[1], generator=g))),
@@ -171,13 +171,13 @@ WRONG = {
     "rank_bottleneck.DIMENSION_CONTRAST": [("not to the deviation", with_epsilon_outside_the_root)],
     "focal_infonce.CONSTANT": [
         ("This is the gradient of Focal-InfoNCE", lambda *arguments: solution_of("focal_infonce.FOCAL")(*arguments)),
-        ("Detach the factors alone", lambda *a: solution_of("focal_infonce.CONSTANT")(*a).detach()),
+        ("Detach only the factors", lambda *a: solution_of("focal_infonce.CONSTANT")(*a).detach()),
     ],
     "alignment_uniformity.CONE": [
         ("Scaling the rows changes no cosine", normed),
         ("something large in common", lambda rows: with_column(normed(rows), 1.0)),
-        ("gone, or drowned in rounding", lambda rows: with_column(normed(rows), 1e6)),
-        ("say nothing about a single row", lambda rows: 100 + generator.standard_normal(rows.shape)),
+        ("gone, or lost in rounding", lambda rows: with_column(normed(rows), 1e6)),
+        ("add the same to every row", lambda rows: 100 + generator.standard_normal(rows.shape)),
         ("long rows must not count for more", lambda rows: with_column(rows, 100.0)),
         ("at a right angle to all of them", lambda rows: normed(rows) + 3.0),
     ],
@@ -185,7 +185,7 @@ WRONG = {
         ("write it as dict", [("perplexity", 3)]),
         ("leave the others", dict(perplexity=3, random_state=7)),
         ("below the number of rows, 150", dict(perplexity=150)),
-        ("How many may an island hold", dict(perplexity=30)),
+        ("How many has a dot", dict(perplexity=30)),
     ],
     "benchmarks.SEEDS_NEEDED": [
         ("whole number", 6.5),
@@ -214,7 +214,7 @@ WRONG = {
         )
     ],
     "your_own_method.BEAT_CONTROL": [
-        ("not there yet", RandomEncoder()),
+        ("too low", RandomEncoder()),
         ("fit on training sentences", CentredOnWhatItSees()),
         (".encode(list)", "mini"),
     ],

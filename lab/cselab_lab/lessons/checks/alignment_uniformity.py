@@ -92,12 +92,12 @@ CONE = Exercise(
     Check(
         "the cosines still differ",
         lambda cone: np.ptp(_cosines(numbers_of(cone(_cloud())))) > 1e-7,
-        "what told the rows apart is gone, or drowned in rounding: keep it, and add less.",
+        "the differences between the rows are gone, or lost in rounding: keep them, and add less.",
     ),
     Check(
         "the order of the cosines is nearly the old one: Spearman above 0.8",
         lambda cone: _agreement(cone) > 0.8,
-        "whatever you add must say nothing about a single row; and long rows must not count for more than short ones.",
+        "add the same to every row; and long rows must not count for more than short ones.",
     ),
     Check(
         "the order of the cosines is exactly the old one: Spearman above 0.999",

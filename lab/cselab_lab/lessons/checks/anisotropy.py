@@ -60,7 +60,7 @@ MEAN_COSINE = Exercise(
         "That is the length of the mean vector. Square it, and leave out the pairs of a row with itself.": (
             "(total @ total - n) / (n * (n - 1)) -> np.linalg.norm(total / n)"
         ),
-        "Do not subtract the mean: the cone is what is measured.": (
+        "Do not subtract the mean: this number measures the cone.": (
             "    total = ->     vectors = vectors - vectors.mean(axis=0)\n    total ="
         ),
     },
@@ -78,7 +78,7 @@ _TURNED = _ROWS @ _TURN.T
 
 REMOVAL = Exercise(
     Example("k = 0 subtracts the mean and no more", (_ROWS, 0), _PATTERNS * [3, 2, 1]),
-    Example("k = 1 takes the widest of three axes away", (_ROWS, 1), _PATTERNS * [0, 2, 1]),
+    Example("k = 1 removes the widest of three axes", (_ROWS, 1), _PATTERNS * [0, 2, 1]),
     Example("it finds directions that are no axes", (_TURNED, 1), _PATTERNS * [0, 2, 1] @ _TURN.T),
     Example("k = 2 leaves the narrowest", (_TURNED, 2), _PATTERNS * [0, 0, 1] @ _TURN.T),
     solution=Solution("01_anisotropy", "my_removal"),

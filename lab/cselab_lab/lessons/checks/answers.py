@@ -51,7 +51,7 @@ def why_not_drawn(draw: Callable[[torch.Generator], Any]) -> str:
     return "Yours is the same at each call: do not seed anything yourself." if np.array_equal(first, second) else ""
 
 
-AS_IT_IS = "Detach nothing on the way, and write nothing into what is given."
+AS_IT_IS = "Do not detach anything, and do not write into the arguments."
 
 
 def _requiring_gradient(value: Any, leaves: list[Any]) -> Any:

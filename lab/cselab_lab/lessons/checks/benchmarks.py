@@ -30,10 +30,10 @@ SPEARMAN = Exercise(
     solution=Solution("10_benchmarks", "my_spearman"),
     mistakes={
         "This is Pearson's correlation of the values: rank both sides first.": "ranks(x), ranks(y) -> x, y",
-        "argsort says which value comes first, not which rank a value has.": (
+        "argsort gives the order of the values, not their ranks.": (
             "(ranks(x), ranks(y)) -> (np.argsort(x), np.argsort(y))"
         ),
-        "Equal values must share a rank; in your code the one that stands first gets the lower.": (
+        "Equal values must share a rank; in your code the first of them gets the lower rank.": (
             "(last - (count - 1) / 2)[group] -> values.argsort(kind='stable').argsort()"
         ),
         "Equal values share their middle rank, not the lowest.": "(count - 1) / 2 -> (count - 1)",
@@ -97,7 +97,7 @@ PAIRED_BOOTSTRAP = Exercise(
     Check(
         "other pairs give another gain: the interval has a width",
         _has_width,
-        "draw with replacement: all the same pairs in another order have the same score.",
+        "draw with replacement: the same pairs in a different order have the same score.",
     ),
     Example("the interval of 80 made-up pairs", (FIRST, SECOND, GOLD, RESAMPLES), EXPECTED, tolerance=0.2 * SPREAD),
     Check(
@@ -114,7 +114,7 @@ PAIRED_BOOTSTRAP = Exercise(
         "another seed draws others", lambda interval: not _same(interval, 1, 2), "is there a fixed seed in your code?"
     ),
     mistakes={
-        "Draw the pairs once for both: each encoder is scored on pairs of its own here.": _wrong_interval(
+        "Draw the pairs once for both encoders; your code draws separate pairs for each.": _wrong_interval(
             together=False
         ),
         "The gold grades must be drawn along with the predictions.": _wrong_interval(gold_too=False),

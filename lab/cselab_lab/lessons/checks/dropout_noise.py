@@ -218,7 +218,7 @@ def _as_wide_as_asked(answer: Any) -> str:
         1.0: "torch.randn has variance 1: multiply by the root of the variance.",
     }
     reasons = [reason for wrong, reason in known.items() if abs(variance - wrong) <= 0.1 * wrong]
-    return " ".join([f"Yours has variance {variance:.3g}; asked for is {_ASKED:g}.", *reasons])
+    return " ".join([f"Yours has variance {variance:.3g}; the given one is {_ASKED:g}.", *reasons])
 
 
 def _whatever_the_vector(answer: Any) -> bool:
@@ -248,21 +248,21 @@ GAUSSIAN = Exercise(
     Check(
         "two views of 3 sentences come back as two",
         lambda answer: wrong_shapes(_noisy(answer)[1], 2, (3, 4)),
-        "Go through the views, and collect what you make of each.",
+        "Loop over the views, and collect a noisy view for each.",
     ),
-    Check("the views are still there, with something of mean 0 added", _centred_on_the_views),
-    Check("what is added is Gaussian, with the variance that was asked for", _as_wide_as_asked),
+    Check("the views are returned with an addition of mean 0", _centred_on_the_views),
+    Check("the addition is Gaussian, with the given variance", _as_wide_as_asked),
     Check(
         "it is as large for a long vector as for a short one",
         _whatever_the_vector,
         "The noise is added to the view as it is; it is not multiplied with it.",
     ),
-    Check("each view has noise of its own, drawn anew at each call, from the generator", _drawn_anew),
+    Check("each view has its own noise, drawn at each call from the generator", _drawn_anew),
     Check("the mean of the noise is 0", _of_mean_zero),
     Check(
-        "the views that were given are left as they were",
+        "the given views stay unchanged",
         _left_as_they_were,
-        "view += noise writes into the view that positives are made of; view + noise is a new one.",
+        "view += noise changes the given view; view + noise is a new one.",
     ),
     Check(
         "gradients go through to the views",

@@ -96,7 +96,7 @@ ISLANDS_IN_NOISE = Exercise(
     Check(
         "the map shows islands: a silhouette above 0.5",
         lambda settings: silhouette(**settings) > REASONABLE,
-        "t-SNE tries to give each row about `perplexity` neighbours. How many may an island hold to stand alone?",
+        "t-SNE tries to give each row about `perplexity` neighbours. How many has a dot in a small island?",
     ),
 )
 

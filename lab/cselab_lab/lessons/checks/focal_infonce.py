@@ -63,7 +63,7 @@ FOCAL = Exercise(
     solution=_focal,
     mistakes=choice_mistakes(_logits)
     | {
-        "m belongs to the negatives alone: a positive has s * s.": "m * (1 - own) -> m",
+        "m belongs only to the negatives: a positive has s * s.": "m * (1 - own) -> m",
         "m is on the wrong side: it belongs to the negatives.": "(1 - own) -> own",
         "This is InfoNCE: no factor multiplies.": "cosines * factors -> cosines",
     },
@@ -101,7 +101,7 @@ FOCAL_GRADIENT = Exercise(
         ),
         "The inner derivative is missing: 2 s + m, or 2 s.": "inner * -> ",
         "The factor s + m changes with s, too: 2 s + m.": "2 * cosines -> cosines",
-        "m belongs to the negatives alone: on the diagonal 2 s, without m.": (
+        "m belongs only to the negatives: on the diagonal 2 s, without m.": (
             "2 * cosines + m * (1 - own) -> 2 * cosines + m"
         ),
         "Divide by the temperature outside the softmax, too: the inner derivative.": "own) / temperature -> own)",
@@ -127,16 +127,14 @@ TEMPERATURES = Exercise(
     Example("a negative below -m: its temperature is below 0", (torch.tensor(_FAR), 0.5, 0.1), _own(_FAR, 0.5, 0.1)),
     solution=Solution("07_focal_infonce", "my_temperatures"),
     mistakes={
-        "m belongs to the negatives alone: a positive has t / s.": "m * (1 - own) -> m",
+        "m belongs only to the negatives: a positive has t / s.": "m * (1 - own) -> m",
         "m is missing: a negative has t / (s + m).": " + m * (1 - own) -> ",
         "m is on the wrong side: it belongs to the negatives.": "(1 - own) -> own",
         "Divide by s + m: the larger the factor, the lower the temperature.": "temperature / -> temperature *",
-        "This is the factor over the temperature; wanted is what s is divided by.": (
+        "This is the factor over the temperature. Return the divisor of s.": (
             "temperature / factors -> factors / temperature"
         ),
-        "These are the logits; wanted is what s is divided by.": (
-            "temperature / factors -> cosines * factors / temperature"
-        ),
+        "These are the logits. Return the divisor of s.": ("temperature / factors -> cosines * factors / temperature"),
     },
 )
 
@@ -154,7 +152,7 @@ def _has_a_gradient(answer: Any) -> bool:
 
 CONSTANT = Exercise(
     *FOCAL.examples[:4],
-    Check("a gradient goes through the cosines", _has_a_gradient, "Detach the factors alone, and stay in torch."),
+    Check("a gradient goes through the cosines", _has_a_gradient, "Detach only the factors, and use torch."),
     right_gradient(
         _constant_focal,
         torch.tensor(_UNEQUAL),

@@ -28,13 +28,13 @@ LAST_TOKEN = Exercise(
     solution=Solution("13_modern_encoders", "my_last_token"),
     mistakes={
         "The last column is padding where a row is padded on the right: look at the mask.": ", last] -> , -1]",
-        "Number of tokens less 1 is the place only where padding stands on the right.": (
+        "The number of tokens minus 1 is the right place only if the padding is on the right.": (
             "(mask * places).argmax(dim=1) -> mask.sum(dim=1) - 1"
         ),
         "One place too early.": ", last] -> , last - 1]",
-        "That is the first real token, which in a decoder has seen nothing but itself.": "(mask * places) -> mask",
+        "That is the first real token, which in a decoder sees only itself.": "(mask * places) -> mask",
         "That is a place of padding: the mask is 1 on words.": "(mask * -> ((1 - mask) *",
-        "That is the mean of the real tokens; the last one alone is wanted.": (
+        "That is the mean of the real tokens. Return the last one.": (
             "layer[torch.arange(len(layer)), last] -> "
             "(layer * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)"
         ),

@@ -74,7 +74,7 @@ BARLOW_TWINS = Exercise(
         "The first sum has a plus: with the paper's minus the diagonal is pushed away from 1.": "agree + -> -agree +",
         "Square 1 - C_cc.": "(1 - diagonal).square() -> (1 - diagonal).abs()",
         "The second sum leaves out the diagonal.": "differ = others -> differ = correlation",
-        "The weight belongs to the second sum alone.": "agree + weight * differ -> weight * (agree + differ)",
+        "The weight belongs only to the second sum.": "agree + weight * differ -> weight * (agree + differ)",
         "The second sum is added, not subtracted.": "agree + -> agree -",
     },
     trained=True,
@@ -100,7 +100,7 @@ def _beneath(answer: Any) -> str:
     for problem, rows in {
         "": [view[:3] for view in views],
         "The two views have changed places.": [view[:3] for view in reversed(views)],
-        "Your rows stand above the sentences.": [view[-3:] for view in views],
+        "Your rows are above the sentences.": [view[-3:] for view in views],
     }.items():
         if all(torch.allclose(top, view.double(), atol=1e-3) for top, view in zip(rows, _SENTENCES, strict=True)):
             return problem
@@ -109,7 +109,11 @@ def _beneath(answer: Any) -> str:
 
 def _same_beneath(answer: Any) -> str:
     first, second = _padded(answer)
-    return "" if torch.equal(first[3:], second[3:]) else "Your rows differ: draw once, and put the same beneath both."
+    return (
+        ""
+        if torch.equal(first[3:], second[3:])
+        else "Your rows differ: draw once, and put the same rows below both views."
+    )
 
 
 def _normal(answer: Any) -> str:
@@ -134,8 +138,8 @@ ROWS = Exercise(
         lambda answer: wrong_shapes(_returned(answer), 2, (8, 4)),
         "Each view gets `count` rows more.",
     ),
-    Check("the sentences stand on top", _beneath, "Try torch.cat([view, rows])."),
-    Check("the same rows stand beneath both", _same_beneath),
+    Check("the sentences are on top", _beneath, "Try torch.cat([view, rows])."),
+    Check("the same rows are below both views", _same_beneath),
     Check("the rows are standard normal numbers", _normal),
     Check("they are drawn anew at each call, from the generator", _drawn_anew),
     Check(
@@ -181,7 +185,7 @@ DIMENSION_CONTRAST = Exercise(
     ),
     Example("a lower temperature is sharper", (_ANCHOR, _POSITIVE, 0.1), _by_hand(0.1)),
     Example(
-        "a dimension that never changes gives no NaN: beside one of variance 1, (log(1 + 1 / e) + log 2) / 2",
+        "a dimension that never changes gives no NaN; next to a dimension of variance 1: (log(1 + 1 / e) + log 2) / 2",
         (torch.tensor([[1.0, 7.0], [-1.0, 7.0]]), torch.tensor([[3.0, 2.0], [1.0, 2.0]]), 1.0),
         (math.log1p(math.exp(-1)) + math.log(2)) / 2,
     ),

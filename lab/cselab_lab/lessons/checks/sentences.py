@@ -71,7 +71,7 @@ def may_mean_the_same(first: str, second: str) -> str:
     >>> may_mean_the_same("The girl hugs the boy.", "The boy is hugged by the girl.")
     'These may mean the same: one is like the passive of the other.'
     >>> may_mean_the_same("The dog and the cat sleep.", "The cat and the dog sleep.")
-    "These may mean the same: what stands before and after 'and' has changed places."
+    "These may mean the same: the words before and after 'and' have changed places."
     >>> may_mean_the_same("On Monday the girl sings.", "The girl sings on Monday.")
     'These may mean the same: words have moved from one end to the other.'
     >>> may_mean_the_same("The dog bit the man.", "The man bit the dog.")
@@ -83,7 +83,7 @@ def may_mean_the_same(first: str, second: str) -> str:
         turned = not _are_alike(left, right) and all(any(_are_alike([a], [b]) for b in right) for a in left)
         why = "one is like the passive of the other" if turned and len(left) == len(right) else ""
     elif any(_are_alike(exchanged, right) for exchanged in _exchanged(left)):
-        why = f"what stands before and after {'and' if 'and' in left else 'or'!r} has changed places"
+        why = f"the words before and after {'and' if 'and' in left else 'or'!r} have changed places"
     elif any(_are_alike(left[k:] + left[:k], right) for k in range(1, len(left))):
         why = "words have moved from one end to the other"
     return f"These may mean the same: {why}." if why else ""

@@ -104,14 +104,14 @@ VIEWS = Exercise(
         "the same table twice is no second pass; and leave the network in training mode",
     ),
     Check(
-        "both are what the network gave for the ids and their mask",
+        "both are the network's vectors for the ids and their mask",
         _as_the_network_gave,
         "the mask belongs to the ids: put it below itself, too; and leave the vectors as they are",
     ),
     Check(
         "gradients go through both",
         lambda answer: all(view.requires_grad for view in _passes(answer)),
-        "no torch.no_grad(), no detach(): this is what is trained",
+        "no torch.no_grad() and no detach(): the lesson trains with these views",
     ),
     solution=Solution("02_simcse", "my_views"),
 )
@@ -145,7 +145,7 @@ def _simclr(first: Any, second: Any, temperature: float = 0.05) -> Any:
 _FIRST, _SECOND = _angles((0, 80, 200), 1.0, 3.0, 0.5), _angles((10, 45, 170), 0.7, 2.5, 1.4)
 _SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
 LOSS = Exercise(
-    Example("who gives 4 sentences one vector has log 4 = 1.386", (torch.ones(4, 2), torch.ones(4, 2)), math.log(4)),
+    Example("one vector for all 4 sentences gives log 4 = 1.386", (torch.ones(4, 2), torch.ones(4, 2)), math.log(4)),
     Example(
         "unit vectors at right angles, temperature 0.5: log(1 + exp(-2)) = 0.127",
         (torch.eye(2), torch.eye(2), 0.5),

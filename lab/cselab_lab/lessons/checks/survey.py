@@ -59,7 +59,7 @@ def _predicted(name: str, mistakes: Mapping[Any, str], answer: Any) -> str:
 
 PREDICTED: Mapping[str, Mapping[Any, str]] = {
     "columns": {
-        ("sentence",): "One of the parts reads more than a sentence; the other does not mind.",
+        ("sentence",): "One of the parts reads more than a sentence.",
         ("sentence", "entailment", "contradiction"): "That is SupervisedSimCSE; here a row brings one denial.",
     },
     "texts": {
@@ -68,8 +68,8 @@ PREDICTED: Mapping[str, Mapping[Any, str]] = {
         32: "MixCSE's negatives are made of vectors: nothing is encoded for them.",
     },
     "candidates": {
-        8: "The mixed negative stands in the denominator as well.",
-        10: "The denial stands in the margin alone: it is no negative of the InfoNCE.",
+        8: "The mixed negative is in the denominator, too.",
+        10: "The denial is only in the margin: it is no negative of the InfoNCE.",
         16: 'All eight mixed vectors are there, but with `appended="own"` only its own counts for a sentence.',
         17: 'The denial is no negative, and with `appended="own"` one mixed vector of the eight counts.',
         24: 'Denials are no negatives, and with `appended="own"` one mixed vector of the eight counts.',
@@ -84,8 +84,8 @@ COMPOSED_METHOD = Exercise(
     Check(
         "it has MixCSE's negatives and SNCSE-Dropout's margin",
         _has_both,
-        "inherit from both, `class Mine(MixCSE, SNCSEDropout)`; one part alone, or a `views` of your own without "
-        "`super()`, loses the other.",
+        "inherit from both, `class Mine(MixCSE, SNCSEDropout)`; one part by itself, or your own `views` without "
+        "`super()`, loses the second part.",
     ),
     *(Check(f"you predicted the {name}", partial(_predicted, name, mistakes)) for name, mistakes in PREDICTED.items()),
 )

@@ -23,16 +23,16 @@ def _closer_than_the_cooks(pair: Sequence[str]) -> str:
 FOOLED = Exercise(
     Check("it is a pair of texts", lambda p: are_texts(p, 2), 'two sentences in brackets: fooled = ("...", "...").'),
     Check(
-        "both say something, in three words or more",
+        "both have three words or more, with a meaning",
         lambda p: all(set(words(text)) - LITTLE and len(words(text)) > 2 for text in p),
-        "one of the two is too short, or has no word in it that means something.",
+        "one sentence is too short, or has no word with a meaning.",
     ),
     Check("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
-    Check(f"they say different things ({JUDGE})", lambda p: say_the_same(*p), "Change what is said."),
+    Check(f"they have different meanings ({JUDGE})", lambda p: say_the_same(*p), "Change the meaning."),
     Check(
         "the encoder finds them closer than the two cooks",
         _closer_than_the_cooks,
-        "Keep most words: deny it, exchange who does it and whom it is done to, or change one number.",
+        "Keep most words: negate one sentence, exchange who acts on whom, or change one number.",
     ),
 )
 
@@ -41,7 +41,7 @@ FOOLED = Exercise(
 _UNEQUAL = [[1.0, 0.5, 0.0], [0.8, 0.1, 0.9], [0.7, 0.3, 0.6]]
 _LARGE = torch.tensor([[1.0, 0.99, -1.0], [0.0, 1.0, 0.995], [-0.5, 0.0, 1.0]])
 INFO_NCE = Exercise(
-    Example("who cannot tell 4 sentences apart has log 4 = 1.386", (torch.zeros(4, 4),), math.log(4)),
+    Example("equal cosines for all 4 sentences give log 4 = 1.386", (torch.zeros(4, 4),), math.log(4)),
     Example(
         "positive at cosine 1, negative at 0, temperature 0.5: log(1 + exp(-2)) = 0.127",
         (torch.eye(2), 0.5),
@@ -62,7 +62,7 @@ INFO_NCE = Exercise(
     mistakes=choice_mistakes(lambda cosines, temperature=0.05: cosines / temperature)
     | {
         "The log is missing.": "(logits.logsumexp(dim=1) - logits.diagonal()) -> logits.softmax(dim=1).diagonal()",
-        "Each row has a sum of its own, not one for the whole table.": "dim=1 -> dim=(0, 1)",
+        "Each row has its own sum; yours is the sum of the whole table.": "dim=1 -> dim=(0, 1)",
         "The temperature divides inside the exponential, not the loss.": (
             "cosines / temperature -> cosines; .mean() -> .mean() / temperature"
         ),

@@ -69,7 +69,7 @@ def slowly(x: Any, num_groups: int, permutation: Any) -> Any:
 _sgw = Solution("04_whitenedcse", "my_sgw")
 SGW = Exercise(
     Example(
-        "no shuffle yet: two groups of neighbours, each whitened alone",
+        "no shuffle yet: two groups of neighbours, each whitened separately",
         (torch.cat([_CROSS, _PLUS], dim=1) + _SHIFT, 2, torch.arange(4), _zca),
         torch.cat([_OF_CROSS, _OF_PLUS], dim=1),
     ),
@@ -84,7 +84,7 @@ SGW = Exercise(
     mistakes={
         "These are groups of sentences; a group is made of channels, chunk(num_groups, dim=1).": "dim=1 -> dim=0",
         "Undo the permutation at the end.": "whitened[:, back] -> whitened",
-        "Undoing a permutation takes its inverse, permutation.argsort().": "permutation.argsort() -> permutation",
+        "The inverse permutation, permutation.argsort(), undoes a permutation.": "permutation.argsort() -> permutation",
         "The channels were not shuffled: neighbours were put into a group.": (
             "x[:, permutation] -> x; whitened[:, back] -> whitened"
         ),
@@ -175,7 +175,7 @@ def _changed(answer: Any) -> list[Any]:
 def _is_seen(answer: Any) -> str:
     before, after = whitened_loss(*views()), whitened_loss(*_changed(answer))
     unseen = abs(before - after) <= 3e-4 * before
-    return "" if unseen else f"The loss was {before:.5f} and is {after:.5f}: it sees what you did."
+    return "" if unseen else f"The loss was {before:.5f} and is {after:.5f}: it depends on your change."
 
 
 def _is_no_cone(answer: Any) -> str:
@@ -191,16 +191,16 @@ def _keeps_the_shape(answer: Any) -> str:
 
 
 UNSEEN_CHANGE = Exercise(
-    Check("it takes rows and gives rows of the same shape", _keeps_the_shape, "As many rows and channels as you got."),
+    Check("rows of the same shape are returned", _keeps_the_shape, "As many rows and channels as you got."),
     Check(
-        "the whitened loss does not see it",
+        "the whitened loss stays the same",
         _is_seen,
-        "What does whitening take away, whatever it was? The centre, and a size that all channels share.",
+        "Which changes does whitening remove? A shift of the centre, and one factor for all channels.",
     ),
     Check(
         "the mean cosine is above 0.95: the cone of the encoder has closed",
         _is_no_cone,
-        "What all sentences share makes a cone: give them more of it.",
+        "A part that all sentences share makes a cone: add a larger shared part.",
     ),
     solution=Solution("04_whitenedcse", "unseen_change"),
 )

@@ -53,7 +53,7 @@ LOG_WEIGHTS = Exercise(
     Example(
         "with beta 1000 one negative of each row is left, and nothing overflows", (_COSINES, 1000.0), _EXTREME, 0.05
     ),
-    Check("no gradient flows through the weights", _constant, "weights are numbers, not to be learnt: .detach()"),
+    Check("no gradient flows through the weights", _constant, "weights are constants: .detach()"),
     solution=Solution("12_your_own_method", "my_log_weights"),
     mistakes={
         "The logarithm is missing: info_nce adds log weights to the logits.": "(own, 0.0) -> (own, 0.0).exp()",
@@ -112,11 +112,15 @@ BEAT_CONTROL = Exercise(
         lambda e: numbers_of(e.encode(["A dog runs."])).ndim == 2,
         "anything with .encode(list).",
     ),
-    Check("a sentence has the same vector in any company", _alone, "fit on training sentences, not on what is scored."),
+    Check(
+        "a sentence has the same vector in any company",
+        _alone,
+        "fit on training sentences, not on the scored sentences.",
+    ),
     Check(
         "its dev score is six points above the control",
         lambda e: score(e) >= control() + POINTS,
-        "not there yet: see your_own_method.score(mine) beside your_own_method.control(); "
+        "too low: compare your_own_method.score(mine) with your_own_method.control(); "
         "try another pooling or transform.",
     ),
 )
