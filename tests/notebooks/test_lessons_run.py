@@ -44,8 +44,8 @@ def kernel(tmp_path_factory):
     """
     this_python, home, kept = execution._this_python, tmp_path_factory.mktemp("kernel"), []
 
-    def one(progress, _):
-        class Kept(this_python(progress, str(home))):
+    def one(_):
+        class Kept(this_python(str(home))):
             def __new__(cls, *given, **options):
                 return kept[0] if kept else super().__new__(cls, *given, **options)
 

@@ -31,17 +31,7 @@ SCORES = options.Checked("FILE", lambda name: Path(name) if Path(name).is_dir() 
 @options.several(options.column, options.pooling, options.data_folder)
 @click.option("--page", type=options.OUTPUT_FILE, help="write a page with pictures to this file (.html)")
 @options.several(options.text_form, options.quiet)
-def diagnose(
-    subject: str,
-    texts: Path | None,
-    corpus: Path | None,
-    test: str | None,
-    data: Path | None,
-    column: str | None,
-    pooling: str | None,
-    page: Path | None,
-    form: str,
-) -> int:
+def diagnose(subject: str, test: str | None, pooling: str | None, page: Path | None, form: str, **given: Any) -> int:
     """Check a run, an encoder or vectors for known faults.
 
     Prints each fault with its number, its threshold and advice. Exits with 1 if a fault was found.
@@ -50,12 +40,13 @@ def diagnose(
     from cselab_lab.diagnosis import diagnose as examine
     from cselab_lab.diagnosis.explaining import pairs_by_split
 
-    files = {"texts": texts, "corpus": corpus}
     read: dict[str, Any] = {
-        name: list(read_sentences(file, column, name == "texts")) for name, file in files.items() if file
+        name: list(read_sentences(given[name], given["column"], every_row=name == "texts"))
+        for name in ("texts", "corpus")
+        if given[name]
     }
     if test is not None:
-        read["test"] = next(iter(pairs_by_split(test, data).values()))
+        read["test"] = next(iter(pairs_by_split(test, given["data"]).values()))
     diagnosis = examine(subject, pooling=pooling, **read)
     options.print_result(diagnosis, form)
     if page is not None:

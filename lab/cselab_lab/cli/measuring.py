@@ -38,8 +38,6 @@ SHOWN = (JSON_FILE, options.table_form, options.device, options.quiet)
 def evaluate(
     context: click.Context,
     encoder: str,
-    tasks: Sequence[str],
-    data: Path | None,
     posthoc: str | None,
     fit: str | None,
     json_file: Path | None,
@@ -55,7 +53,7 @@ def evaluate(
     from cselab.evaluators import evaluate as score
     from cselab.evaluators import fitted, named_encoder
 
-    suites, tasks_or_all = _suites_and_tasks(given, tasks, data)
+    suites, tasks = _suites_and_tasks(given)
     where, prompt = options.accelerator(given["device"]), given["prompt_name"]
     model: Any = named_encoder(encoder, given["pooling"], given["representation"], where, given["precision"])
     if prompt is not None and not hasattr(model, "prompts"):
@@ -63,7 +61,7 @@ def evaluate(
     if posthoc is not None:
         model = fitted(model, posthoc, fit or "world", **({} if prompt is None else {"prompt_name": prompt}))
     model = options.over_processes(context, model)
-    scores = score(model, suites, data, tasks_or_all, cache=given["cache"], prompt_name=prompt)
+    scores = score(model, suites, given["data"], tasks, cache=given["cache"], prompt_name=prompt)
     if form in ("text", "json"):
         options.print_result(scores, form)
     else:
@@ -75,9 +73,7 @@ def evaluate(
     return bool(scores.failures)
 
 
-def _suites_and_tasks(
-    given: dict[str, Any], tasks: Sequence[str], data: Path | None
-) -> tuple[list[Any], list[str] | None]:
+def _suites_and_tasks(given: dict[str, Any]) -> tuple[list[Any], list[str] | None]:
     """The suites as objects, including a user's pairs, and the tasks (None: all).
 
     Raises:
@@ -89,7 +85,7 @@ def _suites_and_tasks(
     from cselab.evaluators.suites import SUITES, suites_named
 
     chosen = {name: given[name] for name in ("aggregation", "protocol", "split") if given.get(name) is not None}
-    names = options.suites_or_default(given["suites"], data)
+    names = options.suites_or_default(given["suites"], given["data"])
     known = [name for name in names if name in SUITES]
     own = [OwnPairs(read_pairs(name), chosen.get("aggregation", "all")) for name in names if name not in SUITES]
     if not known:
@@ -98,7 +94,7 @@ def _suites_and_tasks(
         suites = [*suites_named(known, chosen), *own]
     except TypeError as error:
         raise ValueError(str(error)) from None
-    return suites, [*tasks, *(pairs.name for pairs in own)] if tasks else None
+    return suites, [*given["tasks"], *(pairs.name for pairs in own)] if given["tasks"] else None
 
 
 def _cells(record: Any) -> dict[str, Any]:
@@ -119,16 +115,7 @@ def _cells(record: Any) -> dict[str, Any]:
     help="text file to fit whitening and flow on, or world: 5000 of its sentences",
 )
 @options.several(*SHOWN)
-def baselines(
-    encoder: str,
-    tasks: Sequence[str],
-    data: Path | None,
-    glove: Path | None,
-    fit: str,
-    json_file: Path | None,
-    form: str,
-    **given: Any,
-) -> int:
+def baselines(encoder: str, glove: Path | None, fit: str, json_file: Path | None, form: str, **given: Any) -> int:
     """Score an encoder and simple baselines.
 
     The baselines are chance, word overlap, averaged word vectors, BERT-whitening and BERT-flow.
@@ -136,9 +123,9 @@ def baselines(
     from cselab._util.writing import write_text
     from cselab.evaluators import evaluate_beside
 
-    suites, tasks_or_all = _suites_and_tasks(given, tasks, data)
+    suites, tasks = _suites_and_tasks(given)
     model = options.open_encoder(encoder, given["pooling"], given["device"])
-    by_name = evaluate_beside(model, suites, data, tasks_or_all, text=fit, word_vectors=glove)
+    by_name = evaluate_beside(model, suites, given["data"], tasks, text=fit, word_vectors=glove)
     options.print_table({name: scores.scores for name, scores in by_name.items()}, form)
     for name, scores in by_name.items():
         for failed, reason in scores.failures.items():
@@ -162,9 +149,7 @@ def baselines(
     help="for STS; transfer tasks are compared by accuracy",
 )
 @options.several(options.table_form, options.device, options.quiet)
-def compare(
-    first: str, second: str, tasks: Sequence[str], data: Path | None, metric: Any, form: str, **given: Any
-) -> None:
+def compare(first: str, second: str, metric: Any, form: str, **given: Any) -> None:
     """Test whether one encoder is better than a second.
 
     Paired tests on all shared tasks.
@@ -183,11 +168,11 @@ def compare(
     from cselab.evaluators import evaluate, named_encoder
     from cselab.metrics import paired_t_test
 
-    suites, tasks_or_all = _suites_and_tasks(given, tasks, data)
+    suites, tasks = _suites_and_tasks(given)
     device = options.accelerator(given["device"])
 
     def scores_of(name: str) -> Any:
-        return evaluate(named_encoder(name, given["pooling"], None, device), suites, data, tasks_or_all)
+        return evaluate(named_encoder(name, given["pooling"], None, device), suites, given["data"], tasks)
 
     seeds = [_seeds(name) for name in (first, second)]
     if any(seeds):

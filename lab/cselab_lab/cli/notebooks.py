@@ -61,19 +61,11 @@ def notebooks_copy(target: Path, folder: Path | None) -> None:
 @click.option("--seeds", type=options.SEEDS, help="with --update-recorded: record these seeds too, such as 0-4")
 @click.option("--changed", is_flag=True, help="run only notebooks that changed since their last run in --output")
 @click.option("--timeout", type=float, metavar="SECONDS", help="time limit for a cell")
-@click.option("--junit", type=PATH, metavar="FILE", help="write a JUnit file")
 @click.option("--summary", type=PATH, metavar="FILE.md", help="write a summary in Markdown")
 @options.settings
 @options.quiet
 def notebooks_run(
-    names: Sequence[str],
-    profile: str,
-    output: Path,
-    seeds: list[int] | None,
-    junit: Path | None,
-    summary: Path | None,
-    settings: Sequence[str],
-    **given: Any,
+    names: Sequence[str], profile: str, output: Path, summary: Path | None, settings: Sequence[str], **given: Any
 ) -> int:
     """Run notebooks without a browser.
 
@@ -82,16 +74,15 @@ def notebooks_run(
     Exits with 1 if a notebook failed or a number is outside its tolerance.
     """
     from cselab_lab.headless.notebooks import run_notebooks
-    from cselab_lab.headless.run_reports import write_junit, write_summary
+    from cselab_lab.headless.run_reports import write_summary
 
-    reports = [(file, write) for file, write in ((junit, write_junit), (summary, write_summary)) if file is not None]
-    for file, _ in reports:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        options.writable(file)
-    assignments = options.read_settings(settings)
-    results = run_notebooks(names, profile, assignments, output, seeds=seeds or (), quiet=is_quiet(), **given)
-    for file, write in reports:
-        write(results, file)
+    if summary is not None:
+        summary.parent.mkdir(parents=True, exist_ok=True)
+        options.writable(summary)
+    given["seeds"] = given["seeds"] or ()
+    results = run_notebooks(names, profile, options.read_settings(settings), output, quiet=is_quiet(), **given)
+    if summary is not None:
+        write_summary(results, summary)
     return not all(result.passed for result in results)
 
 

@@ -120,10 +120,7 @@ class ScoreExplainer:
         self.encoder, self.splits = encoder.copy().eval(), pairs_by_split(task, data)
         self.task = task if isinstance(task, str) else task.name
         self.encoder.normalize = False
-        self.pairs = cache(self._pairs)
-        self.vectors = cache(self._vectors)
-        self.transformed = cache(self._transformed)
-        self.predicted = cache(self._predicted)
+        self.vectors, self.predicted = cache(self._vectors), cache(self._predicted)
         self.axes = self._axes()
         self.base = {name: values[0] for name, values in self.axes.items()}
 
@@ -159,36 +156,27 @@ class ScoreExplainer:
         from cselab.evaluators.sts import AGGREGATIONS
 
         encoder, first = self.encoder, next(iter(self.splits.values()))
-        poolings = [encoder.pooling]
+        poolings, representations = [encoder.pooling], [encoder.representation, "backbone"]
         if encoder.template is None:
-            poolings += [name for name, one in POOLINGS.items() if one.counts != "mask" and self._has(name)]
-        texts = first.sentences
-        longest = max(len(ids) for ids in encoder.tokenizer(texts, verbose=False)["input_ids"])
+            has_pooler = getattr(encoder.backbone, "pooler", None) is not None
+            known = {name: one for name, one in POOLINGS.items() if one.counts != "mask"}
+            poolings += [name for name, one in known.items() if has_pooler or not one.pooler]
+        if encoder.head is not None and "head" not in encoder.untrained:
+            representations.append("head")
+        longest = max(len(ids) for ids in encoder.tokenizer(first.sentences, verbose=False)["input_ids"])
         own = min(encoder.max_length, longest)
-        most = [length for length in LENGTHS if length < longest and length != own]
-        prompts = [encoder.default_prompt_name or "none", "none", *encoder.prompts]
-        several = len(set(first.subsets)) > 1
-        return {
+        axes = {
             "metric": ["Spearman", "Pearson"],
-            "aggregation": list(AGGREGATIONS if several else AGGREGATIONS[:1]),
-            "similarity": list(SIMILARITIES),
-            "transform": list(TRANSFORMS),
-            "representation": list(
-                dict.fromkeys([encoder.representation, "backbone", *(["head"] if self._head() else [])])
-            ),
-            "split": list(self.splits),
-            "pooling": list(dict.fromkeys(poolings)),
-            "max length": [encoder.max_length, *most],
-            "prompt": list(dict.fromkeys(prompts)),
+            "aggregation": AGGREGATIONS if len(set(first.subsets)) > 1 else AGGREGATIONS[:1],
+            "similarity": SIMILARITIES,
+            "transform": TRANSFORMS,
+            "representation": representations,
+            "split": self.splits,
+            "pooling": poolings,
+            "max length": [encoder.max_length, *(n for n in LENGTHS if n < longest and n != own)],
+            "prompt": [encoder.default_prompt_name or "none", "none", *encoder.prompts],
         }
-
-    def _has(self, pooling: str) -> bool:
-        from cselab.encoders.pooling import get_pooling
-
-        return not get_pooling(pooling).pooler or getattr(self.encoder.backbone, "pooler", None) is not None
-
-    def _head(self) -> bool:
-        return self.encoder.head is not None and "head" not in self.encoder.untrained
+        return {name: list(dict.fromkeys(values)) for name, values in axes.items()}
 
     def tries(self, changes: int) -> Iterator[Trial]:
         """The trials with this number of changes; those with the fewest passes of the encoder are first."""
@@ -204,22 +192,15 @@ class ScoreExplainer:
         from cselab.metrics.significance import UndefinedCorrelation, score
 
         pairs = self.splits[chosen["split"]]
-        where = [chosen[name] for name in PASSES]
-        predicted = self.predicted(*where, chosen["representation"], chosen["transform"], chosen["similarity"])
+        predicted = self.predicted(*(chosen[name] for name in ("representation", "transform", "similarity", *PASSES)))
         groups = strata(pairs.subsets or [""] * len(pairs), chosen["aggregation"])
         try:
             return 100 * score(predicted, np.asarray(pairs.scores), chosen["metric"].lower(), groups)
         except UndefinedCorrelation:
             return float("nan")
 
-    def _pairs(self, split: str) -> tuple[list[str], list[int], list[int]]:
-        """The distinct sentences, and the rows of the first and second sentence of each pair."""
-        pairs = self.splits[split]
-        rows = {text: row for row, text in enumerate(dict.fromkeys([*pairs.sentences1, *pairs.sentences2]))}
-        return list(rows), [rows[text] for text in pairs.sentences1], [rows[text] for text in pairs.sentences2]
-
-    def _vectors(self, split: str, pooling: str, length: int, prompt: str) -> Float[np.ndarray, "n d"]:
-        """A pass of the encoder, before the head."""
+    def _vectors(self, split: str, pooling: str, length: int, prompt: str) -> Float[np.ndarray, "2n d"]:
+        """A pass of the encoder over both sides of the pairs, before the head."""
         from cselab.encoders.encoder import TruncationWarning
 
         encoder = self.encoder
@@ -227,35 +208,29 @@ class ScoreExplainer:
         before = "" if prompt == "none" else encoder.prompts[prompt]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TruncationWarning)  # truncation is part of the trial
-            return np.asarray(encoder.encode(self.pairs(split)[0], prompt=before))
+            return np.asarray(encoder.encode(self.splits[split].sentences, prompt=before))
 
-    def _transformed(self, *where: Any) -> Float[np.ndarray, "n d"]:
-        """The vectors after the head, and after a transform fitted on them."""
+    def _predicted(self, representation: str, transform: str, similarity: str, *where: Any) -> Float[np.ndarray, " n"]:
+        """The similarity of each pair, after the head and a transform fitted on the same sentences."""
         import torch
 
         from cselab.transforms import fit
 
-        *place, representation, transform = where
-        vectors = self.vectors(*place)
+        vectors = self.vectors(*where)
         if representation == "head":
             with torch.no_grad():
                 rows = torch.from_numpy(vectors).to(self.encoder.device)
                 vectors = self.encoder.head(rows).cpu().numpy()
-        return vectors if transform == "none" else fit(transform, vectors).transform(vectors)
-
-    def _predicted(self, *where: Any) -> Float[np.ndarray, " n"]:
-        """The similarity of each pair."""
-        *place, similarity = where
-        vectors, (_, first, second) = self.transformed(*place), self.pairs(place[0])
-        one, two = (vectors[rows].astype(np.float64) for rows in (first, second))
+        if transform != "none":
+            vectors = fit(transform, vectors).transform(vectors)
+        one, two = np.split(vectors.astype(np.float64), 2)
         lengths = (np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)).clip(min=1e-30)
-        scale = 1.0 if similarity == "cosine" else lengths.max()
-        if similarity == "Euclidean distance":
-            predicted, scale = -np.linalg.norm(one - two, axis=1), scale**0.5
-        else:
-            products = (one * two).sum(axis=1)
-            predicted = products if similarity == "dot product" else products / lengths
-        return (predicted / scale).round(COSINE_DECIMALS)  # the scale does not change ranks; rounding noise does
+        if similarity == "cosine":
+            return ((one * two).sum(axis=1) / lengths).round(COSINE_DECIMALS)
+        # the scale does not change ranks; rounding noise does
+        if similarity == "dot product":
+            return ((one * two).sum(axis=1) / lengths.max()).round(COSINE_DECIMALS)
+        return (-np.linalg.norm(one - two, axis=1) / lengths.max() ** 0.5).round(COSINE_DECIMALS)
 
 
 def pairs_by_split(task: str | Pairs, data: str | Path | None) -> dict[str, Pairs]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from cselab._util.versions import versions
 from cselab_lab.experiments.plan import Job
@@ -60,7 +61,7 @@ class Cluster:
         from distributed import as_completed
 
         with ExitStack() as stack:
-            stack.enter_context(_environment_restored())
+            stack.enter_context(patch.dict(os.environ))  # Dask sets the threads of its workers here too
             self.client = stack.enter_context(self._client(stack))
             self.client.subscribe_topic(TOPIC, lambda event: self.reached(**event[1]))
             try:
@@ -118,17 +119,6 @@ class Cluster:
                 f"the scheduler at {self.client.scheduler.address} does not answer any more: finished jobs are "
                 "written, start it again and repeat the command for the others"
             ) from None
-
-
-@contextmanager
-def _environment_restored() -> Iterator[None]:
-    """Dask sets the threads of its workers in this process too, whose later children would compute with that number."""
-    before = dict(os.environ)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
 
 
 def run_on_worker(

@@ -141,6 +141,7 @@ def published_gain(effect: str) -> float | None:
     name, label = PUBLISHED[effect]
     experiment = get_experiment(name)
     row = experiment.row(label)
-    cells = (experiment.cell(one, experiment.column("Avg.")) for one in (row, experiment.against(row)))
-    theirs, base = (float(cell.printed) for cell in cells if cell is not None)
+    theirs, base = (
+        float(experiment.cell(one, experiment.column("Avg.")).printed) for one in (row, experiment.against(row))
+    )
     return theirs - base

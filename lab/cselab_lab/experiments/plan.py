@@ -16,7 +16,7 @@ import numpy as np
 
 from cselab._util.choices import check_choice
 from cselab.encoders.open import ASSETS, CHECKSUMS
-from cselab_lab.experiments.published import PAPERS, Cell, PublishedTable, published_table
+from cselab_lab.experiments.published import NO_CELL, PAPERS, Cell, PublishedTable, published_table
 
 if TYPE_CHECKING:
     from cselab.training import TrainConfig
@@ -499,22 +499,23 @@ class Experiment:
         paper, _, number = self.name.partition("-table")
         return published_table(paper, int(number)) if paper in PAPERS and number.isdigit() else None
 
-    def cell(self, row: Row, column: Column) -> Cell | None:
-        """The published number for a row and a column, if any."""
-        if self.published is None or row.published is None:
-            return None
+    def cell(self, row: Row, column: Column) -> Cell:
+        """The published number for a row and a column; a cell without a number if there is none."""
+        table = self.published
+        if table is None or row.published is None:
+            return NO_CELL
         if isinstance(row.published, tuple):
-            return self.published.cell(*row.published) if column == self.columns[0] else None
+            return table.cell(*row.published) if column == self.columns[0] else NO_CELL
         if column.over:
-            return _mean_of([self.published.cell(row.published, name) for name in column.over], column.measure)
-        return None if column.published is None else self.published.cell(row.published, column.published)
+            return _mean_of([table.cell(row.published, name) for name in column.over], column.measure)
+        return table.cell(row.published, column.published) if column.published else NO_CELL
 
 
-def _mean_of(cells: Sequence[Cell], column: str) -> Cell | None:
-    """The mean of printed numbers as a cell, with the notes of all; None where one of them is lost."""
+def _mean_of(cells: Sequence[Cell], column: str) -> Cell:
+    """The mean of printed numbers as a cell, with the notes of all; without a number where one of them is lost."""
     values = [cell.value for cell in cells if cell.value is not None]
     if len(values) < len(cells):
-        return None
+        return NO_CELL
     own = f"mean of the printed {', '.join(cell.column for cell in cells)}"
     notes = [f"{cell.column}: {cell.note}" for cell in cells if cell.note]
     return Cell(cells[0].row, column, f"{mean(values):.2f}", "", cells[0].unit, "; ".join([own, *notes]))

@@ -108,16 +108,12 @@ class Store:
         remedy = "restore the file (it is under version control), or delete the line: its job then runs again"
         try:
             line = json.loads(text)
-        except json.JSONDecodeError as error:
-            raise ResultsError(f"{where} is damaged ({error}): {remedy}") from None
-        refers = isinstance(line, dict) and REFERENCE <= line.keys()
-        lacks = set() if refers else KEYS - line.keys() if isinstance(line, dict) else KEYS
-        if lacks:
-            raise ResultsError(f"{where} is no finished job (it has no {', '.join(sorted(lacks))}): {remedy}")
-        scores = line.get("scores", {})
-        numbers = scores.values() if isinstance(scores, dict) else [None]
-        if not all(isinstance(number, int | float) for number in numbers):
-            raise ResultsError(f"{where} has scores that are no numbers ({scores!r:.60}): {remedy}")
+            if lacks := sorted((REFERENCE if "from" in line else KEYS) - line.keys()):
+                raise ValueError(f"it has no {', '.join(lacks)}")
+            if not all(isinstance(score, int | float) for score in line.get("scores", {}).values()):
+                raise ValueError(f"its scores are no numbers: {line['scores']!r:.60}")
+        except (ValueError, TypeError, AttributeError) as error:
+            raise ResultsError(f"{where} is no finished job ({error}): {remedy}") from None
         if (line["experiment"], line["profile"]) != (self.experiment, self.profile):
             raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move it there")
         return line
@@ -494,36 +490,29 @@ class Results:
         moments = _moments(self.values(row.label, measure))
         cell = self.experiment.cell(row, column)
         against = self.experiment.against(row)
-        comparable = against.label != row.label and against.encoder == row.encoder
-        base = self.experiment.cell(against, column) if comparable else None
-        printed = None if cell is None else cell.value
-        gain, low, high = self._gain(row.label, against.label, measure) if comparable else (None, None, None)
-        notes = (self.reasons.get(row.label), None if cell is None else cell.note)
+        gains: dict[str, float | None] = {"published_gain": None, "gain": None, "gain_low": None, "gain_high": None}
+        if against.label != row.label and against.encoder == row.encoder:
+            gains["published_gain"] = _difference(cell.value, self.experiment.cell(against, column).value)
+            gains |= self._gain(row.label, against.label, measure)
         return {
             "row": row.label,
             "column": column.measure,
             "measure": measure,
-            "published": printed,
-            "published_spread": float(cell.spread) if cell is not None and cell.spread else None,
+            "published": cell.value,
+            "published_spread": cell.deviation,
             **moments,
-            "difference": _difference(moments["ours"], printed) if measure == column.measure else None,
-            "published_gain": _difference(printed, None if base is None else base.value),
-            "gain": gain,
-            "gain_low": low,
-            "gain_high": high,
+            "difference": _difference(moments["ours"], cell.value) if measure == column.measure else None,
+            **gains,
             "failed": sum(line["failure"] is not None for line in self.lines.get(row.label, {}).values()),
-            "note": "; ".join(filter(None, notes)),
+            "note": "; ".join(filter(None, (self.reasons.get(row.label), cell.note))),
         }
 
-    def _gain(self, label: str, against: str, measure: str) -> tuple[float | None, float | None, float | None]:
+    def _gain(self, label: str, against: str, measure: str) -> dict[str, float | None]:
         """The mean gain of a row over a second one, and its 95 % interval."""
         gains = np.array(list(self.over(label, against, measure).values()))
-        if not len(gains):
-            return None, None, None
-        if len(gains) < 2 or np.ptp(gains) == 0:
-            return float(gains.mean()), None, None
-        low, high, *_ = tested(gains)
-        return float(gains.mean()), low, high
+        mean_gain = float(gains.mean()) if len(gains) else None
+        low, high = tested(gains)[:2] if len(gains) > 1 and np.ptp(gains) else (None, None)
+        return {"gain": mean_gain, "gain_low": low, "gain_high": high}
 
     def verdicts(self, column: str | None = None) -> list[Verdict]:
         """Our numbers of a column compared with each claim of the paper; None means the claim's own column.
@@ -540,8 +529,8 @@ class Results:
 
     def _verdict(self, claim: Claim, column: Column, measure: str) -> Verdict:
         cells = {name: self.experiment.cell(self.experiment.row(name), column) for name in claim.labels}
-        printed = {name: cell.value for name, cell in cells.items() if cell is not None and cell.value is not None}
-        spreads = {name: float(cell.spread) for name, cell in cells.items() if cell is not None and cell.spread}
+        printed = {name: cell.value for name, cell in cells.items() if cell.value is not None}
+        spreads = {name: cell.deviation for name, cell in cells.items() if cell.deviation is not None}
         rows = _paired([self.values(name, measure) for name in claim.labels]).values()
         return judge(
             claim,

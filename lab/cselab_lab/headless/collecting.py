@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cselab_lab.headless.notebook_folder import read_notebook
+from cselab_lab.headless.record import GUESS_TYPE
 from cselab_lab.tables import table
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 LESSON = re.compile(r"""lesson\.setup\(\s*["'](\w+)["']""")
-COMPARED = re.compile(r"^(?P<name>\w+): (?:you said (?P<guess>.*), it is |it is )(?P<found>.*)$")
 NO_OUTPUT = "not run"
 
 
@@ -29,7 +28,7 @@ class Answer:
 
     student: str
     lesson: str
-    what: str  # "guess-logits: lowest_at", or "piece: my-focal"
+    what: str  # "compare-logits: lowest_at", or "piece: my-focal"
     answer: str
     found: str
     verdict: str
@@ -73,42 +72,17 @@ def _inside(path: Path, folder: Path) -> tuple[str, ...]:
 
 
 def _answers(student: str, lesson: str, notebook: NotebookNode) -> Iterator[Answer]:
-    """Guesses in the order of their cells, then pieces."""
-    guesses: dict[str, list[str]] = {}
-    last: dict[str, str] = {}  # the latest guess of a name, which the next comparison answers
-    pieces = []
+    """The guesses that were compared, and the pieces."""
     for at, cell in enumerate(notebook.cells):
-        if cell.cell_type != "code":
-            continue
-        for name, value in _guessed(cell.source):
-            last[name] = f"{cell.get('id', at)}: {name}"
-            guesses[last[name]] = [value, "", NO_OUTPUT]
-        lines = _printed(cell)
-        for line in lines:
-            if (compared := COMPARED.match(line)) and compared["name"] in last:
-                found, _, verdict = (
-                    compared["found"].rpartition(": ") if compared["guess"] else (compared["found"], "", "shown")
-                )
-                guesses[last[compared["name"]]] = [compared["guess"] or "show", found, verdict]
-            elif ".compare(" in cell.source and line.partition(": ")[0] in last:  # no guess yet, or no number
-                name, _, why = line.partition(": ")
-                guesses[last[name]][2] = "no guess" if why.startswith("no guess yet") else why
+        name = str(cell.get("id", at))
+        for output in cell.get("outputs", []):
+            for one in output.get("data", {}).get(GUESS_TYPE, {}).get("found", []):
+                values = (str(one.get(key, "")) for key in ("guess", "words", "verdict"))
+                yield Answer(student, lesson, f"{name}: {one.get('name')}", *values)
         if "check" in cell.metadata.get("tags", []):
-            name = str(cell.get("id", at)).removeprefix("check-")
-            pieces.append(Answer(student, lesson, f"piece: {name}", "", "", lines[-1] if lines else NO_OUTPUT))
-    yield from (Answer(student, lesson, what, *values) for what, values in guesses.items())
-    yield from pieces
-
-
-def _guessed(source: str) -> Iterator[tuple[str, str]]:
-    """Name and value of each guess in a cell; a cell that is no Python has none."""
-    try:
-        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    except (SyntaxError, ValueError):
-        return
-    for call in calls:
-        if ast.unparse(call.func).endswith("lesson.guess"):
-            yield from ((word.arg, ast.unparse(word.value)) for word in call.keywords if word.arg)
+            lines = _printed(cell)
+            verdict = lines[-1] if lines else NO_OUTPUT
+            yield Answer(student, lesson, f"piece: {name.removeprefix('check-')}", "", "", verdict)
 
 
 def _printed(cell: NotebookNode) -> list[str]:

@@ -10,9 +10,8 @@ import copy
 import json
 import re
 from html import escape
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
@@ -74,44 +73,22 @@ def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
     return outside
 
 
+LOADING = (
+    r"""<[a-z]+\s(?:[^<>]*\s)?(?:src|srcset|poster|data)=["']?((?:https?:)?//[^"'\s>]+)""",
+    r"""<(?:link|image|use)\s(?:[^<>]*\s)?href=["']?((?:https?:)?//[^"'\s>]+)""",
+    r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s;]+)""",
+    r"""(?:(?<!@)\bimport|\bfrom|\.src\s*=)\s*\(?\s*["']((?:https?:)?//[^"']+)""",
+)
+"""Elements with a file, links to styles and pictures, addresses in styles, and scripts that load."""
+
+
 def loaded_from_outside(page: str) -> list[str]:
     """The addresses that a browser would fetch to show a page: scripts, styles, images, frames; not links.
 
     >>> loaded_from_outside('<a href="https://a.org">a</a> <script src="https://b.org/b.js"></script>')
     ['https://b.org/b.js']
     """
-    finder = _OutsideFinder()
-    finder.feed(page)
-    return finder.addresses
-
-
-class _OutsideFinder(HTMLParser):
-    ADDRESS = re.compile(r"(?:https?:)?//\S+")
-    IN_TEXT: ClassVar = {
-        "style": re.compile(r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s;]+)"""),
-        "script": re.compile(r"""(?:\bimport|\bfrom|\bsrc\s*=)\s*\(?\s*["']((?:https?:)?//[^"']+)"""),
-    }
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.addresses: list[str] = []
-        self.inside = ""
-
-    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.inside = tag
-        loading = {"src", "srcset", "poster", "data"} | ({"href"} if tag in ("link", "image", "use") else set())
-        for name, value in attributes:
-            if name in loading and value and self.ADDRESS.match(value):
-                self.addresses.append(value)
-            elif name == "style":
-                self.addresses += self.IN_TEXT["style"].findall(value or "")
-
-    def handle_data(self, text: str) -> None:
-        if self.inside in self.IN_TEXT:
-            self.addresses += self.IN_TEXT[self.inside].findall(text)
-
-    def handle_endtag(self, tag: str) -> None:
-        self.inside = ""
+    return [address for pattern in LOADING for address in re.findall(pattern, page)]
 
 
 def results_first(notebook: NotebookNode) -> None:
@@ -187,7 +164,7 @@ def printable(notebook: NotebookNode, name: str, how: str = "") -> NotebookNode:
             data = output.get("data", {})
             if OWN_FIGURE in data.get("text/html", ""):
                 continue  # a panel draws itself
-            if GUESS_TYPE in data:
+            if GUESS_TYPE in data and not data[GUESS_TYPE]["made"]:
                 data["text/html"] = "".join(map(_answer, data[GUESS_TYPE]["found"]))
             elif PLOTLY_FIGURE in data:
                 figures += 1

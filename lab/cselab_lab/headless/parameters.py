@@ -56,10 +56,7 @@ def typed_parameters(name: str, defaults: Mapping[str, object], overrides: Mappi
 
 
 def _default(name: str, parameter: str, expression: str) -> object:
-    try:
-        value = ast.literal_eval(expression)
-    except (ValueError, SyntaxError):
-        value = ...
+    value = _literal(expression, otherwise=...)
     items = value if isinstance(value, list) else [value]
     if not all(item is None or isinstance(item, bool | int | float | str) for item in items):
         raise ValueError(
@@ -67,6 +64,14 @@ def _default(name: str, parameter: str, expression: str) -> object:
             f"(bool, int, float, str, None, or a list of these); it is {expression}."
         )
     return value
+
+
+def _literal(text: str, otherwise: object) -> Any:
+    """The value of a Python literal."""
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return otherwise
 
 
 def _kind(default: object) -> str:
@@ -80,34 +85,17 @@ def _typical(items: list) -> object:
     return next((item for item in items if isinstance(item, float)), items[0] if items else "")
 
 
-def _as_type_of(default: object, value: object) -> object:
-    if isinstance(default, list):
-        items = _items(value) if isinstance(value, str) else value
-        if not isinstance(items, list | tuple):
-            raise ValueError
-        return [_as_type_of(_typical(default), item) for item in items]
+def _as_type_of(default: object, value: Any) -> object:
     if isinstance(value, str) and not isinstance(default, str):
-        return _read(default, value.strip())
+        text = value.strip()
+        value = _literal(text.capitalize() if text.lower() in ("true", "false") else text, otherwise=text)
+    if isinstance(default, list):
+        items = [item.strip() for item in value.strip("[]").split(",")] if isinstance(value, str) else value
+        if not isinstance(items, list | tuple):
+            items = [items]
+        return [_as_type_of(_typical(default), item) for item in items]
     if isinstance(default, float) and type(value) is int:
         return float(value)
     if default is not None and type(value) is not type(default):
         raise ValueError
     return value
-
-
-def _items(text: str) -> list[str]:
-    inner = text.strip().removeprefix("[").removesuffix("]")
-    return [item.strip().strip("'\"") for item in inner.split(",") if item.strip()]
-
-
-def _read(default: Any, text: str) -> object:
-    if isinstance(default, bool):
-        if text.lower() not in ("true", "false"):
-            raise ValueError
-        return text.lower() == "true"
-    if default is None:
-        try:
-            return ast.literal_eval(text)
-        except (ValueError, SyntaxError):
-            return text
-    return type(default)(text)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from html import escape
 from numbers import Integral, Real
 
 MIME_TYPE = "application/vnd.cselab.record+json"
-GUESS_TYPE = "application/vnd.cselab.guess+json"  # of results without a guess, which a page shows
+GUESS_TYPE = "application/vnd.cselab.guess+json"
 NO_GUESS = "you said: nothing yet"
 
 
@@ -60,3 +62,10 @@ def _plain(name: str, value: object) -> bool | int | float | str:
             raise ValueError(f"record({name!r}): the value is {value}; a failed measurement is not a result.")
         return float(value)
     raise TypeError(f"record({name!r}): the value must be one number, bool or str; got {type(value).__name__}.")
+
+
+def ticked(lines: Iterable[tuple[bool, str]], otherwise: str = "•") -> str:
+    """Lines as HTML, each with a green tick if it is good, else with a mark in amber."""
+    marks = {True: ("✓", "#1a7f37"), False: (otherwise, "#b35900")}
+    rows = ((*marks[good], escape(line)) for good, line in lines)
+    return "\n".join(f'<div><span style="color: {colour}">{mark}</span> {line}</div>' for mark, colour, line in rows)

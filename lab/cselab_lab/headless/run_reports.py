@@ -1,17 +1,13 @@
-"""Reports of a run for a terminal, a GitHub page (Markdown), and a CI server (JUnit)."""
+"""Reports of a run for a terminal and for a page in Markdown."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from xml.etree import ElementTree
 
 from cselab._util.writing import write_text
 from cselab_lab.headless.record import shown
 from cselab_lab.headless.result import NotebookResult
-
-NOT_IN_XML = re.compile(r"\x1b\[[0-9;]*m|[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def within_tolerance(result: NotebookResult) -> str:
@@ -46,31 +42,6 @@ def write_summary(results: Sequence[NotebookResult], file: Path) -> None:
             rows += ["</details>"]
     file.parent.mkdir(parents=True, exist_ok=True)
     write_text(file, "\n".join(rows) + "\n")
-
-
-def write_junit(results: Sequence[NotebookResult], file: Path) -> None:
-    """A JUnit file: a suite for each notebook, a case for its run and one for each of its compared numbers."""
-    root = ElementTree.Element("testsuites", name="notebooks")
-    for result in results:
-        cases = [("runs to its end", "\n".join(result.failures))]
-        cases += [(one.name, one.trouble) for one in result.comparisons]
-        suite = ElementTree.SubElement(
-            root,
-            "testsuite",
-            name=result.name,
-            tests=str(len(cases)),
-            failures=str(sum(bool(trouble) for _, trouble in cases)),
-            time=f"{result.seconds:.1f}",
-        )
-        for name, trouble in cases:
-            seconds = f"{result.seconds:.1f}" if name == "runs to its end" else "0"
-            case = ElementTree.SubElement(suite, "testcase", classname=result.name, name=name, time=seconds)
-            if trouble:
-                clean = NOT_IN_XML.sub("", trouble)
-                ElementTree.SubElement(case, "failure", message=clean.splitlines()[0]).text = clean
-    ElementTree.indent(root)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    ElementTree.ElementTree(root).write(file, encoding="utf-8", xml_declaration=True)
 
 
 def _table(result: NotebookResult, form: str) -> str:

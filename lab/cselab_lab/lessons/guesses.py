@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import math
-import operator
-import re
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from cselab_lab.headless.record import GUESS_TYPE, NO_GUESS
+from cselab_lab.headless.record import GUESS_TYPE, NO_GUESS, ticked
 
 CLOSE = 0.15  # a guess is close when it is off by less than this share of what was found
 NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this
 LARGEST = sys.float_info.max
-
-CONSTANTS = {"pi": math.pi, "e": math.e}
-FUNCTIONS: Mapping[str, Callable[[float], float]] = {
-    "log": math.log, "ln": math.log, "log2": math.log2, "log10": math.log10, "sqrt": math.sqrt, "exp": math.exp
-}  # fmt: skip
-OPERATIONS: Mapping[type, Callable[..., float]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
-    ast.Pow: math.pow, ast.USub: operator.neg, ast.UAdd: operator.pos,
-}  # fmt: skip
 
 
 def guess(**values: object) -> Guesses:
@@ -37,13 +24,12 @@ def guess(**values: object) -> Guesses:
     parliament: no guess yet; write one above to see the answer, or "show"
 
     `"show"` in place of a guess gives up and shows the answer. A guess is a number, a word, or a list of names in the
-    order that you expect. A number may be written as a text, a list too: its names with commas between them.
+    order that you expect. A number may be a percentage in quotes, and a list a text with commas.
 
     >>> guess(order=["random", "plain"]).compare(order=["random", "plain"])
     order: you said random, plain, it is random, plain: right
-    >>> guess(share="50%", loss="log 64").compare(share=0.52, loss=math.log(64))
+    >>> guess(share="50%").compare(share=0.52)
     share: you said 50%, it is 0.52: close
-    loss: you said log 64, it is 4.16: right
     """
     return Guesses(dict(values))
 
@@ -67,78 +53,54 @@ class Guesses:
         unknown = [name for name in measured if name not in self.values]
         if unknown:
             raise ValueError(f"no guess is called {unknown[0]!r}; there are: {', '.join(self.values)}.")
-        plain = {name: _plain(value) for name, value in measured.items()}
-        lines = tuple(_compared(name, _plain(self.values[name]), value) for name, value in plain.items())
-        return Outcome(lines, {} if any(verdict for _, verdict in lines) else plain)
+        pairs = {name: (_plain(self.values[name]), _plain(value)) for name, value in measured.items()}
+        return Outcome(pairs, [_compared(name, *pair) for name, pair in pairs.items()])
 
 
 @dataclass(frozen=True)
 class Outcome:
     """The comparison of guesses with what was found: text in a terminal, coloured in a notebook.
 
-    Where nothing was guessed, a page made of the notebook shows the answer: see `cselab_lab.headless.page`.
+    Where nothing was guessed, a page made of the notebook shows the answers: see `cselab_lab.headless.page`.
     """
 
-    lines: tuple[tuple[str, str], ...]  # a sentence, and its verdict
-    unguessed: Mapping[str, object] = field(default_factory=dict)  # what was found, where nothing was guessed
+    pairs: Mapping[str, tuple[Any, Any]]  # by name, the guess and what was found
+    lines: Sequence[tuple[str, str]]  # a sentence for each, and its verdict
 
     def __repr__(self) -> str:
         return "\n".join(line for line, _ in self.lines)
 
     def _repr_html_(self) -> str:
-        rows = []
-        for line, verdict in self.lines:
-            mark, colour = ("✓", "#1a7f37") if verdict in ("right", "close") else ("•", "#b35900")
-            rows.append(f'<div><span style="color: {colour}">{mark}</span> {escape(line)}</div>')
-        return "\n".join(rows)
+        return ticked((verdict in ("right", "close"), line) for line, verdict in self.lines)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """The answers for a page made of the notebook; the text and the HTML do not show them."""
-        answers = [
-            {"name": name, "value": value if _is_json(value) else _words(value), "words": _words(value)}
-            for name, value in self.unguessed.items()
+        """The comparison for a page and for `cselab notebooks collect`."""
+        rows = [
+            {
+                "name": name,
+                "guess": "" if mine is None or mine is ... else _words(mine),
+                "value": found if _is_json(found) else _words(found),
+                "words": _words(found),
+                "verdict": verdict or line.partition(": ")[2],
+            }
+            for (name, (mine, found)), (line, verdict) in zip(self.pairs.items(), self.lines, strict=True)
         ]
-        return {GUESS_TYPE: {"found": answers}} if answers else {}
+        return {GUESS_TYPE: {"made": any(verdict for _, verdict in self.lines), "found": rows}}
 
 
 def number(text: str) -> float:
-    """The number that a text says: "0.5", "50%", "1/3", "log 64", "sqrt(2) * pi".
+    """The number in a text.
 
-    Only arithmetic is read: `+ - * / **`, brackets, pi, e, and log (natural), ln, log2, log10, sqrt, exp; in capitals,
-    too, and with the name of a module before it: "math.log(64)", "np.log(64)".
-
-    >>> number("50%"), number("LOG 64") == math.log(64)
-    (0.5, True)
+    >>> number("0.5"), number("50 %")
+    (0.5, 0.5)
 
     Raises:
-        ValueError: it is not arithmetic, or has no value: "log 0".
+        ValueError: the text is no number.
     """
-    share = text.strip().removesuffix("%")
-    plain = re.sub(r"\b(?:math|numpy|np|torch)\.(?=[a-z])", "", share.strip().lower())
-    written = re.sub(r"\b([a-z]+\d*)\s+(\d[\d.]*)", r"\1(\2)", plain).replace("^", "**")
     try:
-        if (ends := re.fullmatch(r"(\d[\d.]*)\s*-\s*(\d[\d.]*)", written)) and float(ends[1]) < float(ends[2]):
-            raise ValueError  # from 0.5 to 0.7, not 0.5 less 0.7
-        value = _value(ast.parse(written, mode="eval").body)
-    except (ValueError, TypeError, SyntaxError, ArithmeticError, RecursionError, MemoryError):
-        short = text if len(text) <= 40 else f"{text[:40]} ..."
-        raise ValueError(f'{short!r} is no number; write 0.5, "50%", "1/3", "log 64" or "sqrt(2)"') from None
-    return value / 100 if text.strip().endswith("%") else value
-
-
-def _value(node: ast.AST) -> float:
-    match node:
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return float(value)
-        case ast.Name(id=name) if name in CONSTANTS:
-            return CONSTANTS[name]
-        case ast.Call(func=ast.Name(id=name), args=[inside], keywords=[]) if name in FUNCTIONS:
-            return FUNCTIONS[name](_value(inside))
-        case ast.BinOp(left=left, op=sign, right=right) if type(sign) in OPERATIONS:
-            return OPERATIONS[type(sign)](_value(left), _value(right))
-        case ast.UnaryOp(op=sign, operand=inside) if type(sign) in OPERATIONS:
-            return OPERATIONS[type(sign)](_value(inside))
-    raise ValueError
+        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        raise ValueError(f'{text!r:.42} is no number; write 0.5 or "50%"') from None
 
 
 def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
@@ -150,15 +112,13 @@ def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
     guessed = _words(mine)
     if _is_number(measured) and isinstance(mine, str):
         try:
-            mine = number(mine)
+            mine = number(mine.strip())
         except ValueError as error:
             return f"{name}: {error}", ""
     if isinstance(measured, list) and isinstance(mine, str):
         mine = mine.split(",")
-    if isinstance(mine, float) and math.isnan(mine):
-        return f"{name}: you said NaN, which is what 0 / 0 gives and no number; write one to see the answer", ""
-    if _is_number(mine) and abs(mine) > LARGEST:
-        return f"{name}: you said {guessed}, which is too large to compare; write a number to see the answer", ""
+    if _is_number(mine) and not abs(mine) <= LARGEST:
+        return f"{name}: you said {guessed}, which is NaN or too large; write a number to see the answer", ""
     verdict = _verdict(mine, measured)
     return f"{name}: you said {guessed}, it is {_words(measured)}: {verdict}", verdict
 

@@ -109,12 +109,12 @@ def test_a_torn_last_line_is_cut_off_and_its_job_runs_again(small, tiny, made_up
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"experiment": "small", "pro', r"small\.tiny\.jsonl, line 2 is damaged .*restore the file"),
+        ('{"experiment": "small", "pro', r"small\.tiny\.jsonl, line 2 is no finished job .*restore the file"),
         ('{"loss": 3}', "line 2 is no finished job .it has no experiment, hash, profile"),
         ("[]", "line 2 is no finished job"),
-        (("scores", "high"), r"line 2 has scores that are no numbers .'high'.: restore the file"),
-        (("scores", {"STS-B": "71"}), r"line 2 has scores that are no numbers .\{'STS-B': '71'\}"),
-        (("scores", {"STS-B": None}), "line 2 has scores that are no numbers"),
+        (("scores", "high"), "line 2 is no finished job"),
+        (("scores", {"STS-B": "71"}), r"its scores are no numbers: \{'STS-B': '71'\}"),
+        (("scores", {"STS-B": None}), "its scores are no numbers"),
         (("experiment", "large"), r"line 2 belongs to large\.tiny\.jsonl: move it there"),
     ],
 )

@@ -140,7 +140,12 @@ def test_code_that_sets_up_is_left_out_and_a_guess_is_one_folded_line(render):
 
 def test_the_main_picture_and_the_numbers_come_first_with_answers_open(render):
     number = {"application/vnd.cselab.record+json": {"name": "World-STS", "value": 52.182}, "text/plain": "52.182"}
-    answer = {"application/vnd.cselab.guess+json": {"found": [{"name": "near", "words": "0.84", "value": 0.84}]}}
+    answer = {
+        "application/vnd.cselab.guess+json": {
+            "made": False,
+            "found": [{"name": "near", "words": "0.84", "value": 0.84}],
+        }
+    }
     main = shown(plotly_bundle("the hills"), tags=["main-picture"])
     cells = [new_markdown_cell("# 00 · A tour\n\nSome text"), main, shown(plotly_bundle("a map"), number, answer)]
     page, _ = render(*cells)

@@ -199,14 +199,6 @@ def test_weights_may_change_in_a_function_that_trains():
     assert diagnose(trains, Exercise(Example("it trains", (weights,), 3))).solved
 
 
-def test_who_returns_the_same_for_everything_is_told_so():
-    two = Example("2 becomes 4", (2,), 4)
-    said = last_line(lambda x: 5, two, NINE)
-    assert "It returns the same whatever it is given. Try it" in said
-    assert "the same" not in last_line(lambda x: x + 1.5, two, NINE)
-    assert "the same" not in last_line(lambda x: 5, two)  # one example shows nothing
-
-
 def test_zeros_are_no_evidence():
     four = Example("4 becomes 2", (4,), 2)
     wrong = {"That is 4 less.": lambda x: x - 4}

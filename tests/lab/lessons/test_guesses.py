@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from cselab_lab.lessons.guesses import guess, number
+from cselab_lab.lessons.guesses import guess
 
 
 @pytest.mark.parametrize(
@@ -20,8 +20,7 @@ from cselab_lab.lessons.guesses import guess, number
         ([0.6], 0.66, "x: you said 0.6, it is 0.66: close"),
         (np.array([0.6]), 0.66, "x: you said 0.6, it is 0.66: close"),
         (np.array(["a", "b"]), ["a", "b"], "x: you said a, b, it is a, b: right"),
-        ("0.5-0.7", 0.66, 'x: \'0.5-0.7\' is no number; write 0.5, "50%", "1/3", "log 64" or "sqrt(2)"'),
-        ("0.7 - 0.5", 0.2, "x: you said 0.7 - 0.5, it is 0.2: right"),
+        ("0.5-0.7", 0.66, "x: '0.5-0.7' is no number; write 0.5 or \"50%\""),
         ("Classroom STS", "Classroom-STS", "x: you said Classroom STS, it is Classroom-STS: right"),
         ("Left", "left", "x: you said Left, it is left: right"),
         ("SimCSE", "plain", "x: you said SimCSE, it is plain: not so"),
@@ -33,16 +32,12 @@ from cselab_lab.lessons.guesses import guess, number
         (None, 0.66, 'x: no guess yet; write one above to see the answer, or "show"'),
         ("50%", 0.5, "x: you said 50%, it is 0.5: right"),
         ("7 %", 0.2, "x: you said 7 %, it is 0.2: you said too little"),
-        ("log 64", math.log(64), "x: you said log 64, it is 4.16: right"),
-        ("-1/3", -0.333, "x: you said -1/3, it is -0.333: right"),
         (4.16, 4.1589, "x: you said 4.16, it is 4.16: right"),
         (np.log(64), torch.tensor(4.1589), "x: you said 4.16, it is 4.16: right"),
         (("a", "b"), ["a", "b"], "x: you said a, b, it is a, b: right"),
-        (math.nan, 0.5, "x: you said NaN, which is what 0 / 0 gives and no number; write one to see the answer"),
-        (math.inf, 0.5, "x: you said inf, which is too large to compare; write a number to see the answer"),
-        ("-1e400", 0.5, "x: you said -1e400, which is too large to compare; write a number to see the answer"),
-        (10**400, 0.5, f"x: you said {10**400}, which is too large to compare; write a number to see the answer"),
-        ("much", 0.5, 'x: \'much\' is no number; write 0.5, "50%", "1/3", "log 64" or "sqrt(2)"'),
+        (math.nan, 0.5, "x: you said nan, which is NaN or too large; write a number to see the answer"),
+        (10**400, 0.5, f"x: you said {10**400}, which is NaN or too large; write a number to see the answer"),
+        ("much", 0.5, "x: 'much' is no number; write 0.5 or \"50%\""),
     ],
 )
 def test_a_guess_stands_beside_what_was_found(mine, found, said):
@@ -60,50 +55,6 @@ def test_guesses_are_compared_as_they_become_known():
 def test_a_notebook_shows_ticks():
     html = guess(near=0.9, far=0.9).compare(near=0.9, far=0.1)._repr_html_()
     assert html.count("✓") == 1 and html.count("•") == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [
-        ("0.5", 0.5),
-        ("-2e-3", -0.002),
-        ("12.5 %", 0.125),
-        ("log(64)", math.log(64)),
-        ("LOG 64", math.log(64)),
-        ("math.log(64)", math.log(64)),
-        ("np.log(64) * Math.PI", math.log(64) * math.pi),
-        ("os.log(64)", None),
-        ("ln 2", math.log(2)),
-        ("log2 8", 3),
-        ("2 log 64", None),
-        ("sqrt(2) * pi", 2**0.5 * math.pi),
-        ("e^2", math.e**2),
-        ("exp(-1) + 3*(1 - 1/4)", math.exp(-1) + 2.25),
-        ("log 0", None),
-        ("1/0", None),
-        ("9**9**9**9", None),
-        ("(-1)**0.5", None),
-        ("0,5", None),
-        ("nan", None),
-        ("", None),
-        ("True", None),
-        ("1j", None),
-        ("'a'", None),
-        ("[1]", None),
-        ("log(2, 8)", None),
-        ("log.real", None),
-        ("exit()", None),
-        ("__import__('os').getcwd()", None),
-        ("(lambda: 1)()", None),
-        ("(" * 9_000, None),
-    ],
-)
-def test_a_text_is_read_as_arithmetic_and_nothing_else(text, value):
-    if value is None:
-        with pytest.raises(ValueError, match="is no number; write"):
-            number(text)
-    else:
-        assert number(text) == pytest.approx(value)
 
 
 def test_who_has_not_guessed_is_not_told():

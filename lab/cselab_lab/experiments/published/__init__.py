@@ -78,6 +78,15 @@ class Cell:
         except ValueError:
             return None
 
+    @property
+    def deviation(self) -> float | None:
+        """The printed standard deviation, if any."""
+        return float(self.spread) if self.spread else None
+
+
+NO_CELL = Cell("", "", "", "", "", "")
+"""In place of a number that no paper prints."""
+
 
 @dataclass(frozen=True)
 class PublishedTable:
