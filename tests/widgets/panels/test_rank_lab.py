@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 import torch
 from cselab_widgets import RankLab
-from cselab_widgets.panels.rank_lab import NORMAL, descent
 
 from cselab.losses import barlow_twins, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
@@ -31,20 +30,20 @@ def test_64_sentences_have_rank_64_and_one_less_when_centred(lab):
     found = traces(lab)
     assert len(found["singular values: uncentred"].x) == 64
     assert len(found["singular values: centred"].x) == 63
-    assert found["measured"].y == (64,) and lab.state.rank("centred") == 63
+    assert found["bound: this batch"].y == (64,) and lab.state.rank("centred") == 63
     assert "rank 64 uncentred, 63 centred; at most 64 of 96" in lab.summary()
 
 
 def test_artificial_rows_lift_the_rank_until_it_is_full(lab):
-    assert traces(lab, artificial_rows=16)["measured"].y == (80,)
-    assert traces(lab, artificial_rows=32)["measured"].y == (96,)
+    assert traces(lab, artificial_rows=16)["bound: this batch"].y == (80,)
+    assert traces(lab, artificial_rows=32)["bound: this batch"].y == (96,)
     lab.set(artificial_rows=100)
     assert "rank 96 uncentred, 96 centred; full rank" in lab.summary()
-    assert lab.state.floors["Barlow Twins"] == 0
+    assert lab.state.floors()["Barlow Twins"] == 0
 
 
 def test_the_line_is_the_bound_and_the_batch_lies_on_it(lab):
-    line, measured = (traces(lab, batch_size=32)[uid] for uid in ("bound", "measured"))
+    line, measured = (traces(lab, batch_size=32)[uid] for uid in ("bound", "bound: this batch"))
     assert line.y[line.x.index(32)] == measured.y[0] == 32
     assert max(line.y) == line.y[line.x.index(96)] == 96  # the knee is a point of the line
     assert lab.figure().layout.xaxis.type is None  # linear: the knee is a knee
@@ -62,42 +61,35 @@ def test_the_title_is_the_answer(lab, changes, title):
 
 
 def test_the_paper_s_setting_has_the_paper_s_numbers():
-    lab = RankLab(vectors=np.random.default_rng(0).normal(size=(64, 768)), source=NORMAL)
-    assert (lab.state.batch_size, lab.state.dimensions) == (64, 768)
-    assert (lab.state.rank("uncentred"), lab.state.rank("centred")) == (64, 63)
+    state = RankLab(vectors=np.random.default_rng(0).normal(size=(64, 768))).state
+    assert (state.batch_size, state.dimensions) == (64, 768)
+    assert (state.rank("uncentred"), state.rank("centred")) == (64, 63)
 
 
-def test_both_losses_start_at_the_batch_and_stay_above_their_floors(lab):
+@pytest.mark.parametrize("rows", [0, 40])
+def test_the_singular_values_are_those_of_the_matrix(views, rows):
+    lab = RankLab(vectors=views, artificial_rows=rows)
+    for name, matrix in lab.vectors().items():
+        expected, found = np.linalg.svd(matrix, compute_uv=False), lab.state.singular_values[name]
+        np.testing.assert_allclose(found, expected[: len(found)], atol=1e-12)
+
+
+def test_a_loss_stands_at_the_batch_and_its_line_is_its_floor(lab):
     found = traces(lab)
-    state = lab.state
-    one, other = (view / torch.stack(state.views).square().mean().sqrt() for view in state.views)
-    starts = {
-        "Barlow Twins": barlow_twins(one, other, 0.012).total,
-        "dimension-wise": dimension_contrastive(one, other, 5.0).total,
+    one, other = (view / torch.stack(lab.state.views).square().mean().sqrt() for view in lab.state.views)
+    expected = {
+        "Barlow Twins": (barlow_twins(one, other, 0.012), barlow_twins_floor(96, 64, 0.012)),
+        "dimension-wise": (dimension_contrastive(one, other, 5.0), dimension_contrastive_floor(96, 5.0)),
     }
-    floors = {"Barlow Twins": barlow_twins_floor(96, 64, 0.012), "dimension-wise": dimension_contrastive_floor(96, 5.0)}
-    for name, floor in floors.items():
-        line = found[name].y
-        assert line[0] == pytest.approx(float(starts[name]), rel=1e-3)
-        assert line[0] > line[-1] > floor - 1e-4
-        assert found[f"{name}: floor"].y == (pytest.approx(floor, abs=1e-4),) * 2
-
-
-def test_the_free_rows_come_near_the_floor_and_the_bottleneck_costs_only_barlow_twins(lab):
-    reached, floors = {n: v[-1] for n, v in lab.state.descents.items()}, lab.state.floors
-    assert reached["Barlow Twins"] < 1.5 * floors["Barlow Twins"]
-    assert reached["dimension-wise"] < 1.01 * floors["dimension-wise"]
-    assert floors["Barlow Twins"] > 0.5
-
-
-def test_a_step_means_the_same_at_every_scale(lab):
-    views = lab.state.views
-    loss = lambda a, b: barlow_twins(a, b, 0.012).total  # noqa: E731
-    np.testing.assert_allclose(descent([1e4 * view for view in views], loss), descent(views, loss), rtol=1e-3)
+    for name, (loss, floor) in expected.items():
+        line = dict(zip(found[name].x, found[name].y, strict=True))
+        assert found[f"{name}: this batch"].y == (pytest.approx(loss.total.item(), abs=1e-3),)
+        assert line[64] == pytest.approx(floor, abs=1e-4) and loss.total.item() > floor
+    assert found["Barlow Twins"].y[-1] == 0 and np.ptp(found["dimension-wise"].y) == 0  # the rank stops only one
 
 
 def test_other_weights_and_temperatures_change_the_floors(views):
-    strict = RankLab(vectors=views, weight=0.5, temperature=1.0).state.floors
+    strict = RankLab(vectors=views, weight=0.5, temperature=1.0).state.floors()
     assert strict["Barlow Twins"] == barlow_twins_floor(96, 64, 0.5)
     assert strict["dimension-wise"] == dimension_contrastive_floor(96, 1.0)
 

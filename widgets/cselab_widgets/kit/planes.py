@@ -1,6 +1,6 @@
 """A figure of several planes side by side: each its title, its traces, its two axes."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, floor
 from typing import Any, NamedTuple
 
@@ -81,13 +81,14 @@ def above(text: str, x: float = 0.0, xanchor: str = "left", of: str = "paper") -
     return {"text": text, "showarrow": False, **place}
 
 
-def decades(values: Iterable[float]) -> dict[str, Any]:
+def decades(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
     """A logarithmic axis that holds the values: its numbers are powers of ten, or 1, 2, 5 where there are few of these.
 
     >>> decades([3.0, 40.0])["ticktext"]
     ['5', '10', '20']
     """
-    drawn = np.log10([value for value in values if value > 0] or [1.0])
+    positive = np.asarray(values, dtype=float)
+    drawn = np.log10(positive[positive > 0] if (positive > 0).any() else [1.0])
     low, high = float(drawn.min()), float(drawn.max())
     room = 0.06 * max(high - low, 0.3)
     steps = (1,) if high - low > 2 else (1, 2, 5)

@@ -453,13 +453,13 @@ def _answer(state: LossLabState, line: go.Scatter) -> str:
     if state.pair == "positive":
         if y.max() > 1e-9:
             return f"{state.loss} pushes positives apart"
-        return f"{state.loss} pulls a positive of cosine {LOW} {_times(low / high)} as hard as one of {HIGH}"
+        return f"{state.loss}: a positive of cosine {LOW} is pulled {_times(low / high)} as hard as one of {HIGH}"
     turns = np.flatnonzero((y[:-1] < -1e-12) & (y[1:] > 0))
     if len(turns):
         at = turns[0]
         zero = x[at] - y[at] * (x[at + 1] - x[at]) / (y[at + 1] - y[at])
         return f"{state.loss} pulls negatives below a cosine of {zero:.2f} together"
-    return f"{state.loss} pushes a negative of cosine {HIGH} {_times(high / low)} as hard as one of {LOW}"
+    return f"{state.loss}: a negative of cosine {HIGH} is pushed {_times(high / low)} as hard as one of {LOW}"
 
 
 def _times(ratio: float) -> str:
@@ -473,8 +473,8 @@ class Drawn(NamedTuple):
     line: Mapping[str, Any]
 
 
-CHOSEN = Drawn("chosen", {"color": PALETTE[0], "width": 3.5})
-STYLES = (Drawn("InfoNCE", {"color": PALETTE[6], "dash": "dash", "width": 2}), CHOSEN)
+CHOSEN = Drawn("chosen", {"color": PALETTE[0], "width": 3.5, "shape": "spline"})
+STYLES = (Drawn("InfoNCE", {"color": PALETTE[6], "dash": "dash", "width": 2, "shape": "spline"}), CHOSEN)
 
 
 def _run(state: LossLabState) -> Plane:

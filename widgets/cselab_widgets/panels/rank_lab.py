@@ -1,14 +1,15 @@
-"""The rank bottleneck: how many directions a batch has, and how losses between dimensions use them."""
+"""The rank bottleneck: how many directions a batch has, and how far losses between dimensions can fall."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import torch
 from torch import Tensor
+from torch.nn.functional import normalize
 
 from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
@@ -16,13 +17,11 @@ from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, side_by_side
-from ..kit.sources import SameArray, named_views
+from ..kit.sources import named_views
 from ..kit.theme import INK, PALETTE, POSITIVE
 
 NORMAL = "normal numbers"
 DIMENSIONS = 48  # of the heat map
-STEPS = 16  # of the free descent
-RATE = 0.2
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
 SIZES = (2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 
@@ -61,12 +60,14 @@ class RankLabState(State):
     @cached_property
     def views(self) -> tuple[Tensor, Tensor]:
         """The two views [N, D] in float64."""
-        return _views(SameArray(self.sources[self.source]), self.batch_size, self.dimensions)
+        first, second = torch.from_numpy(self.sources[self.source][:2, : self.batch_size, : self.dimensions]).double()
+        return first, second
 
     @cached_property
     def extra_rows(self) -> Tensor | None:
         """The same M rows for both views, as in the released code; None where M is 0."""
-        return _extra_rows(self.artificial_rows, self.dimensions, self.seed)
+        size = self.artificial_rows, self.dimensions
+        return torch.from_numpy(np.random.default_rng(self.seed).normal(size=size)) if self.artificial_rows else None
 
     def bound(self, batch_size: int | None = None, centred: bool = False) -> int:
         """The highest rank of `rows` rows."""
@@ -74,77 +75,44 @@ class RankLabState(State):
         return min(rows - centred, self.dimensions)
 
     @cached_property
-    def matrices(self) -> dict[str, Tensor]:
-        """The cross-correlation as the paper has it, and with the mean of each dimension removed first."""
-        one, other = self.views
-        if self.extra_rows is not None:
-            one, other = torch.cat([one, self.extra_rows]), torch.cat([other, self.extra_rows])
-        return {
-            "uncentred": cross_correlation(one, other),
-            "centred": cross_correlation(one - one.mean(0), other - other.mean(0)),
-        }
+    def both(self) -> dict[str, list[Tensor]]:
+        """The views above the artificial rows, and with the mean of each dimension removed: what is correlated."""
+        extra = [] if self.extra_rows is None else [self.extra_rows]
+        views = [torch.cat([view, *extra]) for view in self.views]
+        return {"uncentred": views, "centred": [view - view.mean(0) for view in views]}
 
     @cached_property
     def singular_values(self) -> dict[str, np.ndarray]:
-        return {name: torch.linalg.svdvals(values).numpy() for name, values in self.matrices.items()}
+        """Those of both matrices, as many as there are rows."""
+        found = {}
+        for name, views in self.both.items():
+            one, other = (normalize(view, dim=0) for view in views)
+            if len(one) < self.dimensions:  # small triangular factors have the same singular values
+                one, other = (torch.linalg.qr(view.T, mode="r").R.T for view in (one, other))
+            found[name] = torch.linalg.svdvals(one.T @ other).numpy()
+        return found
 
     def rank(self, name: str) -> int:
         """Singular values above rounding error."""
         values = self.singular_values[name]
-        return int((values > values.max() * len(values) * np.finfo(np.float64).eps).sum())
+        return int((values > values.max() * self.dimensions * np.finfo(np.float64).eps).sum())
 
-    @property
-    def floors(self) -> dict[str, float]:
-        """The lowest each loss can reach."""
+    def floors(self, batch_size: int | None = None) -> dict[str, float]:
+        """The lowest each loss can reach with so many sentences."""
         return {
-            "Barlow Twins": barlow_twins_floor(self.dimensions, self.bound(), self.weight),
+            "Barlow Twins": barlow_twins_floor(self.dimensions, self.bound(batch_size), self.weight),
             "dimension-wise": dimension_contrastive_floor(self.dimensions, self.temperature),
         }
 
     @cached_property
-    def descents(self) -> dict[str, list[float]]:
-        """Each loss while the rows of the batch, no encoder in the way, follow its gradient."""
-        views = SameArray(self.sources[self.source]), self.batch_size, self.dimensions
+    def losses(self) -> dict[str, float]:
+        """Each loss of the batch, its vectors as long as artificial rows; the dimension-wise one has no such rows."""
+        scale = torch.stack(self.views).square().mean().sqrt().clamp(min=1e-12)
+        one, other = (view / scale for view in self.views)
         return {
-            "Barlow Twins": _barlow_twins(*views, self.artificial_rows, self.seed, self.weight),
-            "dimension-wise": _dimension_wise(*views, self.temperature),  # which has no artificial rows
+            "Barlow Twins": barlow_twins(one, other, self.weight, self.extra_rows).total.item(),
+            "dimension-wise": dimension_contrastive(one, other, self.temperature).total.item(),
         }
-
-
-def _views(source: SameArray, batch_size: int, dimensions: int) -> tuple[Tensor, Tensor]:
-    first, second = torch.from_numpy(source.array[:2, :batch_size, :dimensions]).double()
-    return first, second
-
-
-def _extra_rows(count: int, dimensions: int, seed: int) -> Tensor | None:
-    return torch.from_numpy(np.random.default_rng(seed).normal(size=(count, dimensions))) if count else None
-
-
-@lru_cache(maxsize=64)
-def _barlow_twins(source: SameArray, n: int, d: int, artificial: int, seed: int, weight: float) -> list[float]:
-    extra = _extra_rows(artificial, d, seed)
-    single = None if extra is None else extra.float()
-    return descent(_views(source, n, d), lambda a, b: barlow_twins(a, b, weight, single).total)
-
-
-@lru_cache(maxsize=64)
-def _dimension_wise(source: SameArray, n: int, d: int, temperature: float) -> list[float]:
-    return descent(_views(source, n, d), lambda a, b: dimension_contrastive(a, b, temperature).total)
-
-
-def descent(views: Sequence[Tensor], loss: Any) -> list[float]:
-    """The loss before each of `STEPS` steps of Adam on the rows themselves, and after the last."""
-    scale = torch.stack(tuple(views)).square().mean().sqrt().clamp(min=1e-12)  # a step means the same for all
-    rows = [(view / scale).float().requires_grad_() for view in views]
-    optimizer = torch.optim.Adam(rows, lr=RATE)
-    values = []
-    for _ in range(STEPS):
-        value = loss(*rows)
-        optimizer.zero_grad()
-        value.backward()
-        optimizer.step()
-        values.append(value.item())
-    return [*values, loss(*rows).item()]
 
 
 QUESTIONS = {
@@ -155,9 +123,9 @@ QUESTIONS = {
 
 
 def figure(state: RankLabState) -> go.Figure:
-    """The rank by the batch size; the matrix and its singular values; both losses on their way down."""
+    """The rank by the batch size; the matrix and its singular values; how far each loss can fall."""
     heat = heatmap(
-        state.matrices["uncentred"][:DIMENSIONS, :DIMENSIONS].numpy().round(3),
+        cross_correlation(*(view[:, :DIMENSIONS] for view in state.both["uncentred"])).numpy().round(3),
         "matrix",
         1.0,
         "dimensions %{y} and %{x}: %{z:.2f}",
@@ -172,8 +140,7 @@ def figure(state: RankLabState) -> go.Figure:
             "dimension",
             "The cross-correlation of the two views. Barlow Twins wants 1 on the diagonal and 0 elsewhere.",
         ),
-        _descent(state, "Barlow Twins"),
-        _descent(state, "dimension-wise"),
+        *(_floor(state, name) for name in state.losses),
     ]
     return side_by_side(planes, tabs=QUESTIONS)
 
@@ -187,11 +154,8 @@ def summary(state: RankLabState) -> str:
         f"  rank {state.rank('uncentred')} uncentred, {state.rank('centred')} centred; "
         f"{'full rank' if bound == state.dimensions else f'at most {bound} of {state.dimensions}'}",
     ]
-    for name, values in state.descents.items():
-        lines.append(
-            f"  {name:14}  as it is {values[0]:8.3f}  reached {values[-1]:8.3f}"
-            f"  cannot go below {state.floors[name]:8.3f}"
-        )
+    for name, floor in state.floors().items():
+        lines.append(f"  {name:14}  as it is {state.losses[name]:8.3f}  cannot go below {floor:8.3f}")
     return "\n".join(lines)
 
 
@@ -208,7 +172,7 @@ class RankLab(Panel):
         batch_size, dimensions, artificial_rows: N, D (all by default) and M.
         weight: lambda_BT; 0.012 in the released code.
         temperature: of the dimension-wise loss; 5 in the paper.
-        source: the vectors at first: the encoder's name, "vectors", or "normal numbers" (768 wide).
+        source: the vectors at first: the encoder's name, "vectors", or "normal numbers" (256 wide).
         key: see `Panel`.
 
     Raises:
@@ -279,58 +243,65 @@ class RankLab(Panel):
         }
 
     def vectors(self) -> dict[str, np.ndarray]:
-        return {name: values.numpy() for name, values in self.state.matrices.items()}
+        return {name: cross_correlation(*views).numpy() for name, views in self.state.both.items()}
 
 
-def normal_views(rows: int = 512, width: int = 768) -> np.ndarray:
+def normal_views(rows: int = 256, width: int = 256) -> np.ndarray:
     """Two views [2, rows, width] of standard normal vectors, a tenth of their variance noise."""
     clean, *noise = np.random.default_rng(0).normal(size=(3, rows, width))
     return np.stack([0.9**0.5 * clean + 0.1**0.5 * each for each in noise]).astype(np.float32)
 
 
-def _ranks(state: RankLabState) -> Plane:
-    knee, rank = max(state.dimensions - state.artificial_rows, 0), state.rank("uncentred")
-    top = 1.15 * state.dimensions
-    far = max(1.6 * state.dimensions, 1.1 * state.batch_size)
-    sizes = sorted({0, *(n for n in SIZES if n < far), state.batch_size, knee, round(far)})
-    lines = [
+def _by_size(state: RankLabState, name: str, line: Any, value: float, here: str) -> tuple[list[go.Scatter], dict]:
+    """A bound of each batch size as a line, this batch's `value` as a point; and the axis of sizes."""
+    knee, far = max(state.dimensions - state.artificial_rows, 0), max(1.6 * state.dimensions, 1.1 * state.batch_size)
+    sizes = sorted({2, *(n for n in SIZES if n < far), state.batch_size, knee, round(far)})
+    traces = [
         go.Scatter(
             x=sizes,
-            y=[state.bound(n) for n in sizes],
-            uid="bound",
-            name="highest rank",
+            y=rounded(map(line, sizes)),
+            uid=name,
             mode="lines",
             line={"color": PALETTE[0], "width": 3},
-            hovertemplate="N = %{x}: at most %{y}<extra></extra>",
+            hovertemplate="N = %{x}: %{y}<extra></extra>",
             showlegend=False,
         ),
         go.Scatter(
-            x=[0, round(far)],
+            x=[state.batch_size],
+            y=[value],
+            uid=f"{name}: this batch",
+            mode="markers+text",
+            text=[f"  this batch: {here}"],
+            textposition="middle right",
+            marker={"color": POSITIVE, "size": 13},
+            hovertemplate="N = %{x}: %{y}<extra>this batch</extra>",
+            showlegend=False,
+        ),
+    ]
+    return traces, {"title": {"text": "batch size N"}, "range": [0, round(far)]}
+
+
+def _ranks(state: RankLabState) -> Plane:
+    rank = state.rank("uncentred")
+    lines, x = _by_size(state, "bound", state.bound, rank, str(rank))
+    lines[1].textposition = "bottom right" if rank > 0.1 * state.dimensions else "top right"
+    lines.append(
+        go.Scatter(
+            x=x["range"],
             y=[state.dimensions] * 2,
             uid="dimensions",
             mode="lines",
             hoverinfo="skip",
             showlegend=False,
             line={"color": INK, "dash": "dot", "width": 1.5},
-        ),
-        go.Scatter(
-            x=[state.batch_size],
-            y=[rank],
-            uid="measured",
-            mode="markers+text",
-            text=[f"  this batch: {rank}"],
-            textposition="bottom right" if rank > 0.1 * state.dimensions else "top right",
-            marker={"color": POSITIVE, "size": 13},
-            hovertemplate="N = %{x}: rank %{y}<extra>this batch</extra>",
-            showlegend=False,
-        ),
-    ]
+        )
+    )
     more = f" and {state.artificial_rows} artificial rows" if state.artificial_rows else ""
     return Plane(
         f"{state.batch_size} sentences{more}: rank {rank} of {state.dimensions}",
         lines,
-        {"title": {"text": "batch size N"}, "range": [0, round(far)]},
-        {"title": {"text": "rank"}, "range": [0, top]},
+        x,
+        {"title": {"text": "rank"}, "range": [0, 1.15 * state.dimensions]},
         words=f"The matrix has {state.dimensions} dimensions (dotted). Each sentence adds one direction, until all are "
         f"there. With the mean removed the rank is {state.rank('centred')}.",
     )
@@ -342,8 +313,8 @@ def _singular_values(state: RankLabState) -> Plane:
         values = state.singular_values[name][: state.rank(name)]
         lines.append(
             go.Scatter(
-                x=list(range(1, len(values) + 1)),
-                y=[float(f"{value:.4g}") for value in values],
+                x=np.arange(1, len(values) + 1),
+                y=values.astype(np.float32),
                 uid=f"singular values: {name}",
                 name=name,
                 mode="lines",
@@ -356,46 +327,20 @@ def _singular_values(state: RankLabState) -> Plane:
         f"After {state.rank('uncentred')} singular values the rest are 0",
         named_at_ends(lines, "names", log=True),
         x,
-        {"title": {"text": "singular value"}, **decades(value for line in lines for value in line.y)},
+        {"title": {"text": "singular value"}, **decades(np.concatenate([line.y for line in lines]))},
         words="Where a line ends, the directions end: no loss can move the others.",
     )
 
 
-def _descent(state: RankLabState, name: str) -> Plane:
-    values, floor = state.descents[name], state.floors[name]
-    steps = list(range(len(values)))
-    lines = [
-        go.Scatter(
-            x=steps,
-            y=rounded(values),
-            uid=name,
-            name="the loss",
-            mode="lines",
-            line={"color": PALETTE[0], "width": 3},
-            hovertemplate="step %{x}: %{y:.3f}<extra></extra>",
-        ),
-        go.Scatter(
-            x=[steps[0], steps[-1]],
-            y=rounded([floor, floor]),
-            uid=f"{name}: floor",
-            name="its floor",
-            mode="lines",
-            line={"color": INK, "dash": "dot", "width": 2},
-            hovertemplate="lowest %{y:.3f}<extra></extra>",
-        ),
-    ]
-    y = {"title": {"text": "loss"}, "automargin": True}
-    log = name == "Barlow Twins"
-    if log:
-        y |= decades([value for value in [*values, floor] if value > 0] or [1.0])
-    else:
-        room = 0.08 * (max(values) - floor)
-        y |= {"range": [min(floor, *values) - room, max(values) + room]}
-    stopped = "the rank stops it there" if log and floor > 0 else "the rank does not stop it"
-    return Plane(
-        f"{name}: down to {values[-1]:.4g}, floor {floor:.4g}",
-        named_at_ends(lines, f"{name}: names", log=log),
-        {"title": {"text": "step of the rows themselves"}},
-        y,
-        words=f"The rows follow the gradient, with no encoder in the way; {stopped}.",
-    )
+def _floor(state: RankLabState, name: str) -> Plane:
+    loss, floor = state.losses[name], state.floors()[name]
+    lines, x = _by_size(state, name, lambda n: state.floors(n)[name], round(loss, 4), f"{loss:.4g}")
+    highest = max(loss, *lines[0].y)
+    low = 0.0 if name == "Barlow Twins" else floor - 0.5 * (highest - floor)
+    words = {
+        "Barlow Twins": "No vectors reach below the line, because a matrix of this rank is not the identity. "
+        "Each sentence and each artificial row lowers the line.",
+        "dimension-wise": "Its lowest value does not depend on the batch size: the rank does not stop this loss.",
+    }
+    y = {"title": {"text": "loss"}, "range": [low, highest + 0.12 * (highest - low)]}
+    return Plane(f"{name} cannot fall below {floor:.4g}", lines, x, y, words=words[name])

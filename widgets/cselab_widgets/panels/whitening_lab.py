@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 import torch
+from scipy.stats import entropy
 from torch import Tensor
 
-from cselab.metrics import effective_rank, mean_cosine, spectrum, uniformity
+from cselab.metrics import mean_cosine, uniformity
 from cselab.sgw import covariance, group_whitening_matrix
 
 from ..kit.fields import State, shown
@@ -96,7 +97,12 @@ class WhiteningLabState(State):
 
 
 class Fitted:
-    """A whitening fitted on a batch: its permutation, its matrix, and its effect on rows."""
+    """A whitening fitted on a batch: its permutation, its matrix, and its effect on rows.
+
+    Attributes:
+        stages: the factor of the shuffled rows at each stage: I, I, U, U L^{-1/2}, U L^{-1/2} U^T.
+        scales: L^{1/2}, with eps in L.
+    """
 
     def __init__(self, batch: Tensor, strategy: str, groups: int, eps: float, seed: int) -> None:
         width = batch.shape[1]
@@ -104,22 +110,17 @@ class Fitted:
         self.permutation = _shuffled(width, seed) if shuffled else torch.arange(width)
         self.mean, self.groups, self.eps = batch.mean(0), groups, eps
         self.covariance = covariance(batch[:, self.permutation])
-        self.kind = "pca" if strategy == "PCA" else "zca"
-        self.matrix = self._matrix(self.kind)
-
-    def _matrix(self, kind: str) -> Tensor:
-        return group_whitening_matrix(self.covariance, self.groups, kind, self.eps)
+        pca = group_whitening_matrix(self.covariance, groups, "pca", eps)
+        self.scales = 1 / pca.norm(dim=0)
+        turned = pca * self.scales
+        zca = pca @ turned.T
+        same = torch.eye(width, dtype=batch.dtype)
+        self.stages = same, same, turned, pca, zca
+        self.matrix = pca if strategy == "PCA" else zca
 
     def __call__(self, rows: Tensor) -> Tensor:
         """The rows whitened, their channels in the original order."""
         return ((rows - self.mean)[:, self.permutation] @ self.matrix)[:, self.permutation.argsort()]
-
-    @cached_property
-    def stages(self) -> tuple[Tensor, ...]:
-        """The factor of the shuffled rows at each stage: I, I, U, U L^{-1/2}, U L^{-1/2} U^T."""
-        same = torch.eye(len(self.mean), dtype=self.mean.dtype)
-        pca, zca = (self.matrix if self.kind == kind else self._matrix(kind) for kind in ("pca", "zca"))
-        return same, same, pca / pca.norm(dim=0), pca, zca
 
     def at(self, stage: int, rows: Tensor) -> Tensor:
         """The rows in the shuffled order, as they are at a stage of `STAGES`."""
@@ -152,7 +153,7 @@ class Outcome:
 
 
 class Measured(NamedTuple):
-    """The variance along each principal axis, and the numbers of the table."""
+    """The variance along each principal axis, the numbers of the table, and the mean size of a correlation."""
 
     spectrum: np.ndarray
     numbers: dict[str, float]
@@ -160,9 +161,18 @@ class Measured(NamedTuple):
 
 def measured(rows: Tensor) -> Measured:
     """The geometry of some rows."""
-    found = spectrum(rows)
-    numbers = {"uniformity": uniformity(rows), "mean cosine": mean_cosine(rows), "effective rank": effective_rank(rows)}
-    return Measured(found, {**numbers, "largest variance": float(found[0])})
+    between = covariance(rows)
+    found = torch.linalg.eigvalsh(between).flip(0).clamp(min=0).numpy()  # faster than `spectrum`
+    scale = between.diagonal().clamp(min=1e-12).sqrt()
+    sizes = (between / scale / scale[:, None]).abs()
+    numbers = {
+        "uniformity": uniformity(rows),
+        "mean cosine": mean_cosine(rows),
+        "effective rank": float(np.exp(entropy(np.sqrt(found)))),
+        "largest variance": float(found[0]),
+        "correlation": float((sizes.sum() - sizes.diagonal().sum()) / max(sizes.numel() - len(sizes), 1)),
+    }
+    return Measured(found, numbers)
 
 
 def outcome(state: WhiteningLabState) -> Outcome:
@@ -197,7 +207,7 @@ def _fitted_on(views: SameArray, batch_size: int, seed: int) -> tuple[Tensor, Te
 def figure(state: WhiteningLabState) -> go.Figure:
     """The covariance before and after, the spectra; held-out sentences; two channels stage by stage."""
     whitened = outcome(state)
-    off, after = (_correlation(rows) for rows in (whitened.batch, whitened.batch_after))
+    off, after, others = (one.numbers["correlation"] for one in whitened.measured.values())
     planes = [
         _covariance(
             f"Before: channels are correlated, {off:.2f} on average",
@@ -215,7 +225,7 @@ def figure(state: WhiteningLabState) -> go.Figure:
         ),
         _spectra(whitened),
         _covariance(
-            f"Other sentences, after: {_correlation(whitened.others_after):.2f}",
+            f"Other sentences, after: {others:.2f}",
             "others",
             whitened.others_after,
             whitened,
@@ -224,14 +234,6 @@ def figure(state: WhiteningLabState) -> go.Figure:
         _stage(state, whitened),
     ]
     return side_by_side(planes, tabs=QUESTIONS)
-
-
-def _correlation(rows: Tensor) -> float:
-    """Mean size of the correlation between two channels."""
-    values = covariance(rows)
-    scale = values.diagonal().clamp(min=1e-12).sqrt()
-    sizes = (values / scale / scale[:, None]).abs()
-    return float((sizes.sum() - sizes.diagonal().sum()) / max(len(sizes) * (len(sizes) - 1), 1))
 
 
 def summary(state: WhiteningLabState) -> str:
@@ -338,11 +340,11 @@ def plane_points(count: int = SENTENCES, seed: int = 0) -> np.ndarray:
 
 
 def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
-    points = whitened.fitted.at(state.stage, whitened.batch)[:POINTS, :2].numpy()
+    points = whitened.fitted.at(state.stage, whitened.batch[:POINTS])[:, :2].numpy()
     reach = 1.1 * float(np.abs(points).max())
     centre = points.mean(0)
     # Where two axes of the group, twice the standard deviation long, lie at this stage.
-    spread = whitened.fitted.at(2, whitened.batch).std(0, correction=0)
+    spread = (whitened.fitted.scales.square() - state.eps).clamp(min=0).sqrt()
     axes = [0, 1] if state.groups < state.views.shape[2] else [0]
     ends = torch.zeros(2 * len(axes), len(spread), dtype=torch.float64)
     for place, axis in enumerate(axes):
@@ -399,8 +401,8 @@ def _spectra(whitened: Outcome) -> Plane:
         shown = values > 1e-8
         lines.append(
             go.Scatter(
-                x=list(range(1, int(shown.sum()) + 1)),
-                y=[float(f"{value:.4g}") for value in values[shown]],
+                x=np.arange(1, shown.sum() + 1),
+                y=values[shown].astype(np.float32),
                 uid=f"spectrum: {part}",
                 name=name,
                 mode="lines",
@@ -414,7 +416,7 @@ def _spectra(whitened: Outcome) -> Plane:
         f"Effective rank {before:.0f} before, {after:.0f} after",
         named_at_ends(lines, "spectrum names", log=True),
         {"title": {"text": "principal axis, largest first"}},
-        {"title": {"text": "variance"}, **decades(value for line in lines for value in line.y)},
+        {"title": {"text": "variance"}, **decades(np.concatenate([line.y for line in lines]))},
         words="White is a flat line at 1. Where the batch was too small, other sentences lie far above it.",
     )
 
