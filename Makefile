@@ -12,10 +12,13 @@
 #   make install     the environment alone
 #   make help        this list
 # demo and book take PROFILE=smoke, for a run that only shows that all works.
+# CONSTRAINTS=constraints-lowest.txt VENV=.venv-lowest installs the oldest versions that pyproject.toml allows.
 # All but browser write in this folder alone (pip keeps its cache).
 
 PYTHON ?= python3
 VENV := .venv
+CONSTRAINTS := constraints.txt
+export CONSTRAINTS
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -46,7 +49,7 @@ $(READY)-book: MORE = book
 $(READY)-test: MORE = book cluster corpora lint lora test
 $(READY)-test: ALSO = $(READY)-lint $(READY)-book
 
-$(READY) $(READY)-lint $(READY)-book $(READY)-test: pyproject.toml constraints.txt scripts/install.py
+$(READY) $(READY)-lint $(READY)-book $(READY)-test: pyproject.toml $(CONSTRAINTS) scripts/install.py
 	$(PYTHON) scripts/install.py $(VENV) notebooks $(MORE)
 	mkdir -p $(IPYTHONDIR)
 	touch $(READY) $(ALSO) $@

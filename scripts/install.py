@@ -5,6 +5,7 @@ CPU build, which is a fifth of the size, otherwise (or if the index of CPU build
 of the package index.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-CONSTRAINTS = ["--constraint", str(ROOT / "constraints.txt")]
+CONSTRAINTS = ["--constraint", str(ROOT / os.environ.get("CONSTRAINTS", "constraints.txt"))]
 CPU_TORCH = ["--no-deps", "--retries", "0", "--timeout", "10", "--index-url", "https://download.pytorch.org/whl/cpu"]
 
 

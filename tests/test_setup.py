@@ -27,8 +27,8 @@ def normal(name):
     return name.lower().replace("_", "-")
 
 
-def pins():
-    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+def pins(file="constraints.txt"):
+    lines = (ROOT / file).read_text(encoding="utf-8").splitlines()
     return dict(normal(line).split("==") for line in lines if line and not line.startswith("#"))
 
 
@@ -48,6 +48,14 @@ def test_conda_installs_what_pip_installs():
 @pytest.mark.parametrize("requirement", [*map(Requirement, REQUIREMENTS)], ids=str)
 def test_a_requirement_is_pinned_to_a_version_that_it_allows(requirement):
     assert requirement.specifier.contains(pins()[normal(requirement.name)])
+
+
+def test_the_nightly_job_tests_the_lower_bounds_themselves():
+    oldest = pins("constraints-lowest.txt")
+    for one in map(Requirement, set(REQUIREMENTS) - {"mteb>=2.0"}):
+        bound, pinned = next(iter(one.specifier)).version, oldest[normal(one.name)]
+        newer = SpecifierSet(f">{bound}.999")  # a bound of two numbers allows any release of these two
+        assert one.specifier.contains(pinned) and not newer.contains(pinned), f"{one} is tested with {pinned}"
 
 
 def test_every_pin_installs_on_the_oldest_python():
