@@ -424,6 +424,6 @@ def _check_positive_definite(covariance: Tensor) -> None:
     values = torch.linalg.eigvalsh(covariance.detach())
     if (values[..., 0] <= _rounding(values)).any():
         raise ValueError(
-            "the covariance is singular (a channel is constant or repeats others), so it cannot be whitened "
+            "the covariance is singular (a channel is constant or repeats a channel), so it cannot be whitened "
             "with eps=0: give eps > 0"
         )

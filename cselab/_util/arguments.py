@@ -63,4 +63,4 @@ def accepts(annotation: Any, value: Any) -> bool:
 def check_argument(name: str, value: Any, annotation: Any) -> None:
     """Raise ArgumentError unless the annotation accepts the value."""
     if not accepts(annotation, value):
-        raise ArgumentError(f"{name} is {value!r:.60}; it must be {allowed(annotation)}")
+        raise ArgumentError(f"{name} is {value!r:.60}; expected {allowed(annotation)}")

@@ -39,11 +39,11 @@ def verify_checksums(file: Path, content: Mapping[str, Any]) -> None:
         if not there.resolve().is_relative_to(file.parent.resolve()):
             raise CheckpointError(f"{file} names {name!r}, which is no path inside its folder")
         if not there.is_file():
-            raise CheckpointError(f"{there} is missing: it was saved here; restore it")
+            raise CheckpointError(f"{there} is missing: restore the saved file")
         if (_of_content(content) if there == file else sha256_of(there)) != checksum:
             raise CheckpointError(
-                f"{there} is not the file that was saved here (its checksum differs): it was altered or damaged. "
-                f"Restore it; if it was changed on purpose, take 'sha256' out of {file}"
+                f"{there} is not the file that was saved here (its checksum differs): the file was altered or damaged. "
+                f"Restore the file; after a change on purpose, remove 'sha256' from {file}"
             )
 
 

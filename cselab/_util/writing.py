@@ -25,10 +25,8 @@ def cannot_write(path: Path) -> Iterator[None]:
     except (OSError, SafetensorError) as error:
         full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT) or "No space left" in str(error)
         reason = "no space left on the disk" if full else getattr(error, "strerror", None) or str(error)
-        advice = "free some space and run the same command again" if full else "choose another place"
-        raise OSError(
-            f"{path} could not be written ({reason}): {advice}. What was there before is still there"
-        ) from error
+        advice = "free some space and run the same command again" if full else "choose a different place"
+        raise OSError(f"{path} could not be written ({reason}): {advice}. The earlier file is unchanged") from error
 
 
 @contextmanager

@@ -90,7 +90,9 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
     if place.exists():
         rows = sum(1 for _ in read_lines(place)) - header
         if rows != corpus.rows:
-            raise DataError(f"{place} is there with {rows:,} rows, not {corpus.rows:,}: move it away to fetch {name}")
+            raise DataError(
+                f"{place} exists with {rows:,} rows, not {corpus.rows:,}: move the file away to fetch {name}"
+            )
         return place, False
     published = folder / corpus.published
     if not published.exists():
@@ -98,13 +100,13 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
             published = download(*corpus.source, corpus.published)
         except Unreachable as error:
             raise Unreachable(
-                f"{error}. Run the command again when it can be reached: the download goes on where it broke off. "
-                f"Or copy {corpus.published} into {folder} from another machine: it is then taken from there"
+                f"{error}. Run the command again when the hub can be reached: the download continues. "
+                f"Or copy {corpus.published} into {folder} from a second machine: the copy is then used"
             ) from None
     if corpus.sha256 is not None and (digest := sha256_of(published)) != corpus.sha256:
         raise DataError(
             f"{published} is not the file that is known: its SHA-256 begins with {digest[:12]}, not "
-            f"{corpus.sha256[:12]}; delete it and run the command again"
+            f"{corpus.sha256[:12]}; delete the file and run the command again"
         )
     folder.mkdir(parents=True, exist_ok=True)
     with written_whole(place) as aside:

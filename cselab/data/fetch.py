@@ -40,7 +40,7 @@ FETCHED_TASKS = (*STS_TASKS, *CLASSIFICATION_TASKS)
 """The sets that it has."""
 
 ELSEWHERE = (
-    f"{', '.join(CLUSTERING_TASKS)} are not fetched: no copy on the hub is known to be what is scored. They are "
+    f"{', '.join(CLUSTERING_TASKS)} are not fetched: no copy on the hub is known to be the scored text. They are "
     "published at https://github.com/rashadulrakib/short-text-clustering-enhancement/tree/master/data"
 )
 
@@ -102,7 +102,7 @@ def _fetch_each(folder: Path, tasks: tuple[str, ...]) -> Iterator[Fetched]:
         except Unreachable as reason:
             raise Unreachable(
                 f"{reason}. Not fetched: {', '.join(tasks[number:])}. Run the command again when the hub can be "
-                "reached, or copy a SentEval folder from another machine and check it with `cselab data check`"
+                "reached, or copy a SentEval folder from a second machine and check the copy with `cselab data check`"
             ) from reason
         except DataError as reason:
             yield Fetched(task, "refused", str(reason))
@@ -165,7 +165,7 @@ def _put_in_place(folder: Path, files: Mapping[str, bytes], task: str) -> str:
         for name in files:
             if name not in absent and (folder / name).read_bytes() != files[name]:
                 raise DataError(
-                    f"{folder / name} is there with other content and was kept; move it away to fetch {task}"
+                    f"{folder / name} exists with different content and was kept; move the file away to fetch {task}"
                 )
         for name in absent:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -237,7 +237,7 @@ def _from_archive(task: str) -> dict[str, bytes]:
                     content = archive.extractfile(member)
                     files[name] = content.read() if content is not None else b""
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be unpacked ({error}); delete it and run the command again") from None
+        raise DataError(f"{path}: cannot be unpacked ({error}); delete the file and run the command again") from None
     missing = [name for name in wanted if name not in files]
     if missing:
         raise DataError(f"{ARCHIVE[2]} of {ARCHIVE[0]} does not hold {', '.join(missing)}")

@@ -50,7 +50,7 @@ def check_file(path: str | Path) -> Path:
         with open(path, "rb") as file:
             start = file.read(64)
     except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): choose another file") from None
+        raise DataError(f"{path} cannot be read ({error.strerror}): choose a different file") from None
     if start.startswith(b"version https://git-lfs") or b"/annex/objects/" in start:
         raise MissingFile(f"{path} points to a file that is not here: fetch it with `git lfs pull` or `git annex get`")
     return path
@@ -90,7 +90,7 @@ def read_fields(path: str | Path, encoding: str = "utf-8", header: str = "") -> 
         header: the beginning of a first line that is no row; empty if there is none.
 
     Raises:
-        MissingFile, DataError: as `read_lines`; another first line.
+        MissingFile, DataError: as `read_lines`; a wrong first line.
     """
     for number, line in enumerate(read_lines(path, encoding), start=1):
         if number > 1 or not header:
@@ -112,4 +112,4 @@ def _decoded_lines(path: Path, encoding: str) -> Iterator[str]:
         byte = error.object[error.start]
         raise DataError(f"{path}, line {number}: byte 0x{byte:02x} is not {encoding}; {SAVE_AS}") from None
     except (EOFError, gzip.BadGzipFile, lzma.LZMAError, zlib.error) as error:
-        raise DataError(f"{path}: cannot be unpacked after line {number} ({error}); is it complete?") from None
+        raise DataError(f"{path}: cannot be unpacked after line {number} ({error}); is the file complete?") from None

@@ -137,7 +137,7 @@ def as_pairs(source: PairSource, name: str = "pairs", split: str | None = None) 
     if isinstance(source, str | Path):
         return read_pairs(source, split)
     if not holds_rows(source):
-        raise DataError(f"{name}: {source!r:.80} holds no pairs; a pair is a sentence, another sentence and a score")
+        raise DataError(f"{name}: {source!r:.80} holds no pairs; a pair is two sentences and a score")
     names, rows = rows_in_memory(source)
     held = [(f"{name}, row {number}", _fields(row)) for number, row in enumerate(rows)]
     places = (0, 1, 2)
@@ -263,7 +263,7 @@ def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> tuple[int,
         return places
     if len(columns) > 3 or (len(columns) == 3 and not any(map(_is_number, rows[0]))):
         raise DataError(
-            f"{source}: its columns cannot be told apart, the first line is {', '.join(rows[0]):.200}; {WANTED}"
+            f"{source}: its columns have no known names, the first line is {', '.join(rows[0]):.200}; {WANTED}"
         )
     return 0, 1, 2
 
@@ -283,7 +283,7 @@ def _has_word(text: str) -> bool:
 
 def _pairs(rows: list[tuple[str, str, float]], name: str, source: str | Path, split: str | None) -> Pairs:
     if not rows:
-        raise DataError(f"{source}: no pair in it; a pair is a sentence, another sentence and a score")
+        raise DataError(f"{source}: no pair found; a pair is two sentences and a score")
     first, second, scores = map(list, zip(*rows, strict=True))
     for side, sentences in (("first", first), ("second", second)):
         if not any(map(_has_word, sentences)):
@@ -301,7 +301,7 @@ def _fields(row: Any) -> Any:
 
 def _row(row: Any, place: str) -> tuple[str, str, float]:
     if not hasattr(row, "__len__") or len(row) != 3 or not all(isinstance(side, str) for side in row[:2]):
-        raise DataError(f"{place}: {row!r:.80} is not a sentence, another sentence and a score")
+        raise DataError(f"{place}: {row!r:.80} is not two sentences and a score")
     return pair_from([*row[:2], str(row[2])], (0, 1, 2), place)
 
 

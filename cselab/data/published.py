@@ -57,7 +57,7 @@ def check_published(rows: Rows, known: dict[str, int | str], path: Path) -> str:
     """
     facts = describe(rows)
     if facts["rows"] != known["rows"]:
-        raise DataError(f"{path}: {facts['rows']} rows found, {known['rows']} expected; is it complete?")
+        raise DataError(f"{path}: {facts['rows']} rows found, {known['rows']} expected; is the file complete?")
     if all(facts[item] == value for item, value in known.items()) and "text" in known:
         return "as published"
     texts = [text for first, second, _ in rows for text in (first, second) if text]
@@ -70,19 +70,17 @@ def check_published(rows: Rows, known: dict[str, int | str], path: Path) -> str:
     same_words, same_scores = facts["words"] == known["words"], facts["scores"] == known["scores"]
     if same_scores and not same_words and len({score for _, _, score in rows}) > 1:
         raise DataError(
-            f"{path}: {facts['rows']} rows as expected, with the published scores or labels but other words; "
-            "was it re-encoded or edited?"
+            f"{path}: {facts['rows']} rows as expected, with the published scores or labels but different words; "
+            "was the file re-encoded or edited?"
         )
     if same_words and not same_scores:
-        raise DataError(f"{path}: the published sentences with other scores or labels; was it edited?")
+        raise DataError(f"{path}: the published sentences with different scores or labels; was the file edited?")
     if same_words and facts["quotes"] != known["quotes"]:
         raise DataError(f"{path}: {facts['quotes']} double quotes, not {known['quotes']}; {WRITTEN_BY_CSV}")
     return "as published, other case or tokens" if same_words else "unknown text"
 
 
-WRITTEN_BY_CSV = (
-    "quotes were added; was it written by a CSV writer? (fields are plain text between tabs, without quoting)"
-)
+WRITTEN_BY_CSV = "quotes were added; by a CSV writer? (fields are plain text between tabs, without quoting)"
 
 
 def looks_re_encoded(texts: Iterable[str]) -> bool:

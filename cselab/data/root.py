@@ -36,7 +36,7 @@ def folder_to_fill() -> Path:
     """
     folder = _usual_place()
     if folder is None:
-        raise ValueError("no data folder: give one to write to, or set CSELAB_DATA to one (it is empty)")
+        raise ValueError("no data folder: give one to write to, or set CSELAB_DATA to one (now empty)")
     return folder
 
 

@@ -44,7 +44,7 @@ def numbered_sentences(
     sentences = _with_text(path, _numbered(path, column))
     first = next(sentences, None)
     if first is None:
-        raise DataError(f"{path}: no sentence in it; a corpus is plain text with one sentence a line, or a table")
+        raise DataError(f"{path}: no sentence found; a corpus is plain text with one sentence a line, or a table")
     return chain([first], sentences)
 
 
@@ -124,7 +124,7 @@ def read_rows(
     if len(columns) == 1:
         return read_sentences(path, column)
     if column is not None:
-        raise DataError(f"rows hold {', '.join(columns)} here, each in a column of that name, not {column!r} alone")
+        raise DataError(f"rows hold {', '.join(columns)} here, each in a column of that name, not only {column!r}")
     names, rows = read_table(path)
     for name in columns:
         if name not in names:
@@ -179,7 +179,7 @@ def _check_text(text: Any, place: str) -> None:
     if not isinstance(text, str):
         raise TypeError(f"{place} is {text!r} of type {type(text).__name__}, not a string: give it as text")
     if not text.strip():
-        raise ValueError(f"{place} is an empty string: leave it out")
+        raise ValueError(f"{place} is an empty string: remove the row")
     check_characters(text, place)
 
 
@@ -205,7 +205,7 @@ def check_rows(corpus: Iterable[Any], columns: Sequence[str], name: str) -> list
     """
     if len(columns) == 1:
         return check_sentences(corpus)
-    wanted = f"{name} takes rows of {len(columns)} texts ({', '.join(columns)})"
+    wanted = f"{name} needs rows of {len(columns)} texts ({', '.join(columns)})"
     help_ = "cselab.data.read_rows reads them from a tab-separated file, World().rows makes some"
     if not holds_rows(corpus):
         raise TypeError(f"corpus is {corpus!r:.60}, and {wanted}: {help_}")

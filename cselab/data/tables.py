@@ -14,7 +14,7 @@ from typing import Any
 from cselab.data.files import DataError, MissingFile, check_characters, check_file, ending, read_lines
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
-"""The endings of tables; all but .parquet may be packed (.gz, .xz). Any other file is plain text."""
+"""The endings of tables; all but .parquet may be packed (.gz, .xz). Files with no such ending are plain text."""
 
 DATASET = "dataset_info.json", "dataset_dict.json"
 """The file that is in the folder of a data set, or of a dictionary of them, one a split."""
@@ -46,7 +46,7 @@ def read_table(path: str | Path) -> tuple[list[str], Rows]:
     rows = named_rows(path) or separated_rows(path)
     number, names = next(rows, (0, []))
     if not number:
-        raise DataError(f"{path}: it is empty; wanted is a table whose first line names its columns")
+        raise DataError(f"{path}: the file is empty; expected is a table whose first line names its columns")
     return [SIMCSE_NAMES.get(name.strip(), name.strip()) for name in names], _of_one_width(path, rows, len(names))
 
 
@@ -137,7 +137,7 @@ def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows]
     """
     if not check_corpus(path).is_dir() and ending(path) not in TABLES:
         if column is not None:
-            raise DataError(f"{path} is plain text, a sentence a line: it has no column {column!r}")
+            raise DataError(f"{path} is plain text, a sentence a line, without a column {column!r}")
         return None
     names, rows = read_table(path)
     if column is not None and column.isdigit() and column not in names:
@@ -237,7 +237,7 @@ def _json(path: Path) -> Rows:
         return _json_lines(path)
     if isinstance(held, dict):
         raise DataError(
-            f"{path}: it is one object, with the keys {', '.join(held):.200}; wanted is a list of objects or strings: "
+            f"{path}: one object, with the keys {', '.join(held):.200}; wanted is a list of objects or strings: "
             '[{"text": "..."}, ...], or JSON lines'
         )
     return _objects(path, "row", enumerate(held if isinstance(held, list) else [held], start=1))
@@ -249,7 +249,7 @@ def _json_lines(path: Path) -> Rows:
             try:
                 yield number, json.loads(line.strip() or "{}")
             except (ValueError, RecursionError) as error:
-                raise DataError(f"{path}, line {number}: it is not JSON ({error})") from None
+                raise DataError(f"{path}, line {number}: not JSON ({error})") from None
 
     return _objects(path, "line", values())
 
@@ -285,7 +285,7 @@ def _parquet(path: Path) -> Rows:
             batches = ([batch[name].to_pylist() for name in names] for batch in file.iter_batches(1024))
             yield from _numbered(batches)
     except ArrowException as error:
-        raise DataError(f"{path} cannot be read as Parquet ({error}); is it complete?") from None
+        raise DataError(f"{path} cannot be read as Parquet ({error}); is the file complete?") from None
 
 
 def _dataset(path: Path, split: str) -> Rows:

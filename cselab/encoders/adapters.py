@@ -40,14 +40,14 @@ def add_adapter(backbone: Any, adapter: Any, seed: int) -> None:
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("adapters need peft: pip install peft", name=error.name) from None
     if has_adapters(backbone):
-        raise ValueError("this encoder has adapters already: open it again, or train those that it has")
+        raise ValueError("this encoder has adapters already: open the encoder again, or train its adapters")
     if isinstance(adapter, int):
         if adapter < 1:
             raise ValueError(f"the rank of adapters must be at least 1, got {adapter}: of rank 0 they change nothing")
         unread = ["pooler.dense"] if getattr(backbone, "pooler", None) is not None else None
         adapter = LoraConfig(r=adapter, lora_alpha=ALPHA * adapter, target_modules="all-linear", exclude_modules=unread)
     if getattr(adapter, "modules_to_save", None):
-        raise ValueError("modules_to_save is not known here: adapters learn alone, beside the head of a method")
+        raise ValueError("modules_to_save is not supported: only adapters and the head of a method are trained")
     learning = {name: weight.requires_grad for name, weight in backbone.named_parameters()}
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -133,7 +133,7 @@ class DeepPrefix(nn.Module):
         if not hasattr(getattr(backbone, "embeddings", None), "position_embeddings"):
             raise ValueError(
                 f"a prefix of keys and values goes before BERT's and RoBERTa's layers; {type(backbone).__name__} has "
-                "others: train it with another method, such as simcse"
+                "others: train it with a different method, such as simcse"
             )
         width = config.hidden_size // config.num_attention_heads
         shape = (config.num_hidden_layers, config.num_attention_heads, length, width)

@@ -69,7 +69,7 @@ def as_encoder(given: Any, sentences: Sequence[str] | None = None) -> Any:
     if callable(given) and takes_one(given):
         return Called(given)
     if hasattr(given, "__array__") and sentences is not None:
-        rows = as_array(given, len(sentences), "in place of an encoder there is")
+        rows = as_array(given, len(sentences), "in place of an encoder we have")
         return KnownVectors(dict(zip(sentences, rows, strict=True)))
     why = ": an array needs the sentences of its rows, {sentence: vector}" if hasattr(given, "__array__") else ""
     raise TypeError(

@@ -51,7 +51,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         metadata = file.metadata() or {}
         tensors = {name: file.get_tensor(name) for name in file.keys()}
     if "info" not in metadata:
-        raise CheckpointError(f"{path} is not a training checkpoint of cselab (it has no 'info')")
+        raise CheckpointError(f"{path} is not a training checkpoint of cselab (without 'info')")
     checksum, _, text = metadata["info"].partition(" ")
     if checksum != _checksum(tensors, text):
         raise CheckpointError(f"{path} is damaged: its content does not match the checksum stored with it")
@@ -73,7 +73,7 @@ def checkpoint_errors(file: Path, *also: type[Exception]) -> Iterator[None]:
     except FileNotFoundError:
         raise CheckpointError(f"{file} is missing: restore it") from None
     except wrong as error:
-        raise CheckpointError(f"{file} cannot be read ({error}): it was cut short or damaged") from None
+        raise CheckpointError(f"{file} cannot be read ({error}): the file was cut short or damaged") from None
 
 
 def _checksum(tensors: Mapping[str, Tensor], info: str) -> str:

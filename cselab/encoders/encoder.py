@@ -110,7 +110,7 @@ class Truncation:
         if self.unknown:
             warnings.warn(
                 f"the encoder cannot read {self.unknown} of {self.of} sentences: most of their tokens are unknown to "
-                "its tokenizer (another script, emoji, upper case), so different sentences get like vectors. Use an "
+                "its tokenizer (a different script, emoji, upper case), so sentences get like vectors. Use an "
                 "encoder of their language",
                 UnknownTokensWarning,
                 stacklevel=stacklevel + 1,
@@ -181,7 +181,7 @@ class SentenceEncoder(nn.Module):
             return
         if tokenizer is None:
             raise TypeError(
-                "a model needs its tokenizer: SentenceEncoder(backbone, tokenizer), or a name or folder alone"
+                "a model needs its tokenizer: SentenceEncoder(backbone, tokenizer), or only a name or folder"
             )
         self.name = name
         self.backbone: Any = backbone  # a transformer; its type in torch is Module
@@ -241,7 +241,7 @@ class SentenceEncoder(nn.Module):
         backbone, tokenizer = load_backbone(folder), load_tokenizer(folder)
         if len(tokenizer) > backbone.config.vocab_size:
             raise CheckpointError(
-                f"the tokenizer of {folder} knows {len(tokenizer)} tokens, its model {backbone.config.vocab_size}: "
+                f"the tokenizer of {folder} has {len(tokenizer)} tokens, its model {backbone.config.vocab_size}: "
                 "its files belong to different models"
             )
         check_folder(folder)
@@ -257,8 +257,8 @@ class SentenceEncoder(nn.Module):
         if not pooling_given and is_decoder(backbone):
             settings["pooling"], pooling_given = "last_token", True
             warnings.warn(
-                f"{name} is a decoder, and its folder does not say how to pool it: the last token is taken, which "
-                "alone has seen the sentence. pooling='last_token' says so, pooling='mean' takes the mean",
+                f"{name} is a decoder, and its folder has no pooling: the last token is used, which "
+                "sees the whole sentence. Choose pooling='last_token' or pooling='mean' to silence this",
                 PoolingWarning,
                 stacklevel=2,
             )
@@ -308,12 +308,12 @@ class SentenceEncoder(nn.Module):
         if pooling.pooler and getattr(self.backbone, "pooler", None) is None:
             raise UntrainedWeightsError(
                 f"the pooler of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would "
-                f"be noise: choose another pooling than {name!r}"
+                f"be noise: choose a pooling other than {name!r}"
             )
         if (pooling.counts == "mask") != (self.template is not None):
             raise ValueError(
                 "the pooling 'mask' and a template belong together: open the encoder with "
-                f"pooling='mask' and a template, or with another pooling and none (asked: {name!r} with the "
+                f"pooling='mask' and a template, or a different pooling and none (given: {name!r} with the "
                 f"template {self.template!r})"
             )
         self._pooling = name
@@ -328,7 +328,7 @@ class SentenceEncoder(nn.Module):
         check_choice("representation", which, ("backbone", "head"))
         if which == "head" and self.head is None:
             raise UntrainedWeightsError(
-                "representation='head' was asked of an encoder that has no head: train one, or use 'backbone'"
+                "representation='head' needs an encoder with a head; this one has none: train one, or use 'backbone'"
             )
         self._representation = which
 
@@ -629,7 +629,7 @@ class SentenceEncoder(nn.Module):
             warnings.warn(
                 f"{beyond} of {distinct} different sentences are longer than the {self.trained_positions} tokens that "
                 f"{self.name or 'this encoder'} was pretrained on: the positions after them were never trained. "
-                f"max_length={self.trained_positions} cuts them there",
+                f"max_length={self.trained_positions} truncates them",
                 UntrainedPositionsWarning,
                 stacklevel=4,
             )

@@ -78,12 +78,14 @@ def _read_json(path: Path) -> Any:
 def _read_object(path: Path) -> dict[str, Any]:
     content = _read_json(path)
     if not isinstance(content, dict):
-        raise CheckpointError(f"{path} is damaged: it holds {content!r:.40}, not named settings; restore the file")
+        raise CheckpointError(
+            f"{path} is damaged: the file holds {content!r:.40}, not named settings; restore the file"
+        )
     return content
 
 
 def _check_types(file: Path, settings: dict[str, Any], kinds: dict[str, Any]) -> None:
-    """Refuse a file in which one of these settings is missing or of another type."""
+    """Refuse a file in which one of these settings is missing or of a wrong type."""
     for name, kind in kinds.items():
         value = settings.get(name, "missing")
         if name not in settings or not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
@@ -139,7 +141,7 @@ def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
     try:
         linear.load_state_dict(state)
     except RuntimeError as error:
-        raise CheckpointError(f"{weights} does not fit the config.json beside it ({error})") from None
+        raise CheckpointError(f"{weights} does not fit the config.json of the folder ({error})") from None
     return linear, ACTIVATIONS[name]()
 
 
@@ -311,7 +313,7 @@ def _listed_modules(path: Path) -> list[tuple[Path, str]]:
     try:
         listed = [(_inside(path, module["path"]), module["type"].rsplit(".", 1)[-1]) for module in _read_json(modules)]
     except (KeyError, TypeError, AttributeError):
-        raise CheckpointError(f"{modules} is damaged: it is no list of modules with a path and a type") from None
+        raise CheckpointError(f"{modules} is damaged: not a list of modules with a path and a type") from None
     kinds = [kind for _, kind in listed]
     if (
         not set(kinds) <= set(ORDER)
@@ -362,7 +364,7 @@ def _own_settings(file: Path) -> dict[str, Any]:
     _check_types(file, settings, kinds)
     unknown = sorted(settings.keys() - kinds.keys() - {"sha256", "prefix"})
     if unknown:
-        raise CheckpointError(f"{file} has settings that this version does not know: {', '.join(unknown)}")
+        raise CheckpointError(f"{file} has settings that are unknown to this version: {', '.join(unknown)}")
     return settings
 
 
@@ -439,14 +441,14 @@ def load_backbone(folder: Path) -> Any:
     if lost:
         named = ", ".join(lost[:3]) + (" ..." if len(lost) > 3 else "")
         raise CheckpointError(
-            f"{folder} lacks weights that its config asks for, or has them in another size ({named}): it was cut "
+            f"{folder} lacks weights of its config, or has them in a different size ({named}): the file was cut "
             "short, or its files belong to different models"
         )
     extra = sorted(name for name in info["unexpected_keys"] if _is_of_backbone(name, model))
     if extra:
         named = ", ".join(extra[:3]) + (" ..." if len(extra) > 3 else "")
         raise CheckpointError(
-            f"{folder} has weights that its config does not ask for ({named}): the config is of a smaller model; its "
+            f"{folder} has weights that are not in its config ({named}): the config is of a smaller model; its "
             "files belong to different models"
         )
     if pooler:
@@ -467,7 +469,7 @@ def _check_config(folder: Path, config: Any) -> None:
             stored += len(weights.keys())
     if isinstance(layers, int) and layers > stored > 0:
         raise CheckpointError(
-            f"{folder / 'config.json'} asks for {layers} layers, and the weights beside it are {stored} tensors: its "
+            f"{folder / 'config.json'} has {layers} layers, and the weights have {stored} tensors: its "
             "files belong to different models; restore them"
         )
 
@@ -515,7 +517,7 @@ def load_masked_lm(folder: Path) -> nn.Module:
         raise CheckpointError(f"{folder} cannot be opened as a masked language model ({reason_of(error)})") from None
     if info["missing_keys"]:
         named = ", ".join(sorted(info["missing_keys"])[:3])
-        raise CheckpointError(f"{folder} is no masked language model: it lacks {named}")
+        raise CheckpointError(f"{folder} is no masked language model: {named} is missing")
     return model
 
 

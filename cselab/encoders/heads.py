@@ -42,7 +42,7 @@ def check_widths(head: Any, width: int, folder: Path) -> None:
     for linear, _ in head.dense_layers():
         if linear.in_features != width:
             raise CheckpointError(
-                f"{folder} has a dense layer that takes {linear.in_features} numbers where {width} come in: its files "
+                f"{folder} has a dense layer for {linear.in_features} numbers where {width} come in: its files "
                 "belong to different models"
             )
         width = linear.out_features

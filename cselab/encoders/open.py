@@ -61,16 +61,16 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
     path = Path(os.path.expanduser(name_or_path))
     if path.is_dir():
         if not (path / "config.json").exists():
-            why = ": it is a run that is not finished" if (path / "run.json").exists() else ""
+            why = ": the run is not finished" if (path / "run.json").exists() else ""
             if (path / "modules.json").exists():
                 why = (
-                    ", as static models and others without a transformer: sentence-transformers opens it, and "
+                    ", as static models and all without a transformer: sentence-transformers opens it, and "
                     f"evaluate(SentenceTransformer({str(path)!r}), ...) scores it"
                 )
-            raise CheckpointError(f"{path} is not an encoder: it has no config.json{why}")
+            raise CheckpointError(f"{path} is not an encoder: config.json is missing{why}")
         return path, path.resolve().name
     if path.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise CheckpointError(f"there is no encoder folder {path}")
+        raise CheckpointError(f"the encoder folder {path} does not exist")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 

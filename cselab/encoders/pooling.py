@@ -91,6 +91,6 @@ def get_pooling(name: str) -> Pooling:
         ...
     ValueError: unknown pooling 'first_last_avg'. Choose one of cls, cls_pooler, mean, last_token, emb_last_mean, ...
     """
-    meanings = " ('first-last average' means emb_last_mean in most papers, layer1_last_mean in others)"
+    meanings = " ('first-last average' means emb_last_mean in most papers, layer1_last_mean in some)"
     check_choice("pooling", name, POOLINGS, likeness=0.75, also=meanings if "first" in name else "")
     return POOLINGS[name]

@@ -52,7 +52,7 @@ def encode_to_file(
     if path.suffix != ".npy":
         raise ValueError(f"path must end in .npy, got {path}")
     if isinstance(sentences, str):
-        raise TypeError("sentences is one string: give a list, or another iterable, of strings")
+        raise TypeError("sentences is one string: give a list, or any iterable, of strings")
     remaining, rows, cut, unknown = iter(sentences), 0, 0, 0
     writes = getattr(encoder, "is_main_process", True)
     progress = Progress(None, "encode", show=show_progress_bar and writes)
@@ -75,7 +75,7 @@ def encode_to_file(
                 cut, unknown = cut + encoder.last_truncation.cut, unknown + encoder.last_truncation.unknown
             progress.update(len(window))
         if not rows:
-            raise ValueError("sentences is empty: there is nothing to encode")
+            raise ValueError("sentences is empty: nothing to encode")
         file.seek(0)  # the number of rows is known now
         _write_header(file, rows, encoder.embedding_dimension)
     encoder.last_truncation = Truncation(cut, rows, encoder.max_length, unknown)

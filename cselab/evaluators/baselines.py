@@ -98,7 +98,7 @@ class StaticEmbeddings:
             vectors.append(_numbers(fields[1:], width, f"{path}, line {number}"))
             rows[fields[0]] = len(rows)
         if not vectors:
-            raise DataError(f"{path}: no word vectors in it")
+            raise DataError(f"{path}: no word vectors in the file")
 
         def tokenize(sentence: str) -> list[int]:
             entries = (rows.get(word, rows.get(word.lower())) for word in sentence.split())
@@ -217,7 +217,7 @@ def named_encoder(
     source = name.removeprefix("static:")
     static = source != name
     if precision != "fp32" and (static or name in ("word-overlap", "random")):
-        raise ValueError(f"precision {precision!r} was asked of {name}, which computes no network: leave it out")
+        raise ValueError(f"{name} has no network and accepts no precision, got {precision!r}: leave it out")
     if static and Path(source).is_file():
         return StaticEmbeddings.from_glove(source)
     if static:
@@ -260,9 +260,7 @@ def with_baselines(
         try:
             transformed = fitted(once, transform, text)
         except DegenerateEmbeddings as reason:
-            warnings.warn(
-                f"{transform} is left out: it cannot be fitted on {name_of(encoder)} ({reason})", stacklevel=2
-            )
+            warnings.warn(f"{transform} is left out: no fit is possible on {name_of(encoder)} ({reason})", stacklevel=2)
         else:
             beside[transformed.name] = transformed
     return beside

@@ -118,7 +118,7 @@ class UnlabelledEvaluator:
     def __init__(self, sentences: Iterable[str], drop: float = 0.5, seed: int = 0) -> None:
         self.sentences = list(dict.fromkeys(check_sentences(sentences)))
         if len(self.sentences) < 2:
-            raise ValueError(f"{len(self.sentences)} different sentences; at least two are needed to tell apart")
+            raise ValueError(f"{len(self.sentences)} different sentences; at least two are needed")
         if not 0 < drop < 1:
             raise ValueError(f"drop must be between 0 and 1, got {drop}")
         generator = random.Random(seed)

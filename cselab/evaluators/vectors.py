@@ -141,7 +141,7 @@ def encode_distinct(
 
 def _cache_key(encoder: Encoder, sentences: list[str], options: dict[str, Any]) -> str:
     if not hasattr(encoder, "weights_hash"):
-        raise ValueError(f"vectors of {type(encoder).__name__} cannot be cached: it has no weights_hash()")
+        raise ValueError(f"vectors of {type(encoder).__name__} cannot be cached: weights_hash() is missing")
     digest = hashlib.sha256()
     for part in (encoder.weights_hash(), *(getattr(encoder, name, "") for name in CACHED_BY), options, *sentences):
         digest.update(f"{part}\n".encode())

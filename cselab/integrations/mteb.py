@@ -55,11 +55,9 @@ def read_results(path: str | Path) -> dict[str, Scores]:
             except (KeyError, TypeError, AttributeError) as error:
                 raise DataError(f"{file} is damaged: a score lacks {error}; restore the file") from None
         elif file == path:
-            raise DataError(f"{path} is no result of MTEB: it has no task_name with scores by split")
+            raise DataError(f"{path} is no result of MTEB: no task_name with scores by split")
     if not by_folder:
-        raise DataError(
-            f"{path}: no result of MTEB in it; wanted are files such as STS12.json with task_name and scores"
-        )
+        raise DataError(f"{path}: no result of MTEB; expected are files such as STS12.json with task_name and scores")
     return _by_model(path, by_folder)
 
 
@@ -101,7 +99,7 @@ def _read_json(file: Path) -> Any:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DataError(f"{file} cannot be read as JSON ({error}): it was cut short or damaged") from None
+        raise DataError(f"{file} cannot be read as JSON ({error}): the file was cut short or damaged") from None
 
 
 def _is_result(content: Any) -> bool:

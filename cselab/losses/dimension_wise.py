@@ -37,7 +37,7 @@ def dimension_contrastive(
 
     Args:
         anchor: `[N, d]`, N >= 2; in ImSimCSE the outputs of the training head.
-        positive: `[N, d]`, another view of the same sentences.
+        positive: `[N, d]`, a second view of the same sentences.
         temperature: divides the similarities; 5 in ImSimCSE.
         reduction: over the dimensions, and with it the variance and the divisor.
 
@@ -64,7 +64,7 @@ def dimension_contrastive(
     require_one_of("reduction", reduction, ("mean", "sum"))
     rows, dimensions = anchor.shape
     if dimensions < 2:
-        raise ValueError("anchor and positive have a single dimension: there is no other to contrast it with")
+        raise ValueError("anchor and positive have a single dimension: at least two are needed")
 
     correction = 0 if reduction == "mean" else 1
     with full_precision(anchor):
@@ -98,7 +98,7 @@ def barlow_twins(
 
     Args:
         anchor: `[N, d]`, N >= 2.
-        positive: `[N, d]`, another view of the same sentences.
+        positive: `[N, d]`, a second view of the same sentences.
         weight: lambda_BT, of the off-diagonal entries; 0 or more. 0.012 in the released code.
         extra_rows: one tensor `[M, d]` for all views, as in the released code (the rows agree, so they also reward the
             diagonal), or a pair of tensors `[M, d]`, one for each view.
@@ -124,7 +124,7 @@ def barlow_twins(
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
     if not weight >= 0:
-        raise ValueError(f"weight is {weight!r}; it must be 0 or more")
+        raise ValueError(f"weight is {weight!r}; expected 0 or more")
     if extra_rows is not None:
         anchor, positive = with_rows(anchor, positive, extra_rows)
 

@@ -40,7 +40,7 @@ def as_views(**views: Tensor) -> list[Tensor]:
     if shape[0] < 2:
         raise ValueError(
             f"{first} has {shape[0]} row(s): a batch needs at least two sentences, because each is "
-            "contrasted with the others; raise the batch size or drop the last incomplete batch"
+            "contrasted with the rest; raise the batch size or drop the last incomplete batch"
         )
     return widen(*views.values())
 
@@ -58,7 +58,7 @@ def check_negatives(negatives: Tensor, anchor: Tensor) -> None:
     own = negatives.ndim == 3 and negatives.shape[::2] == (rows, width)
     if not (shared or own):
         raise ValueError(
-            f"negatives has shape {list(negatives.shape)}; it must be [M, {width}], the same for all anchors, or "
+            f"negatives has shape {list(negatives.shape)}; expected [M, {width}], the same for all anchors, or "
             f"[{rows}, M, {width}], each anchor's own"
         )
 
@@ -73,7 +73,7 @@ def weighed(logits: Tensor, log_weights: Tensor | None) -> Tensor:
         return logits
     if log_weights.shape != logits.shape:
         raise ValueError(
-            f"log_weights has shape {list(log_weights.shape)}; it must be {list(logits.shape)}: a row for each anchor, "
+            f"log_weights has shape {list(log_weights.shape)}; expected {list(logits.shape)}: a row for each anchor, "
             "a column for each positive and each further negative"
         )
     return logits + log_weights.to(logits.dtype)
@@ -93,7 +93,7 @@ def full_precision(tensor: Tensor) -> torch.autocast:
 def require_positive(name: str, value: float) -> None:
     """Raise ValueError unless `value` is positive and finite."""
     if not 0 < value < inf:
-        raise ValueError(f"{name} is {value!r}; it must be a positive, finite number")
+        raise ValueError(f"{name} is {value!r}; expected a positive, finite number")
 
 
 def require_one_of(name: str, value: str, allowed: Collection[str]) -> None:

@@ -37,6 +37,6 @@ def triplet(anchor: View, positive: View, negative: View, margin: float) -> Loss
     """
     anchor, positive, negative = as_views(anchor=anchor, positive=positive, negative=negative)
     if not margin >= 0:
-        raise ValueError(f"margin is {margin!r}; it must be a number of at least 0")
+        raise ValueError(f"margin is {margin!r}; expected a number of at least 0")
     near, far = (1 - (unit(anchor) * unit(other)).sum(1) for other in (positive, negative))
     return Loss({"triplet": (near - far + margin).clamp(min=0).mean()})

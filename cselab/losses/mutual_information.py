@@ -40,9 +40,7 @@ def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"],
     """
     as_views(**{"parts[:, 0]": parts[:, 0], "whole": whole})
     if parts.shape[:2] != seen.shape:
-        raise ValueError(
-            f"seen has shape {list(seen.shape)}; it must be {list(parts.shape[:2])}, which parts there are"
-        )
+        raise ValueError(f"seen has shape {list(seen.shape)}; expected {list(parts.shape[:2])}, the parts of each row")
     parts, whole = widen(parts, whole)
     with full_precision(whole):
         dots = parts[seen] @ whole.T

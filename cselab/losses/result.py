@@ -38,7 +38,7 @@ class Loss:
         for name, term in self.terms.items():
             if term.ndim != 0:
                 raise ValueError(
-                    f"the term {name!r} has shape {list(term.shape)}; it must be a scalar: take a mean or sum"
+                    f"the term {name!r} has shape {list(term.shape)}; expected a scalar: use a mean or sum"
                 )
 
     @property

@@ -37,7 +37,7 @@ def spread_out(vectors: View, mean_weight: float = 1.0) -> Loss:
     """
     (vectors,) = as_views(vectors=vectors)
     if not mean_weight >= 0:
-        raise ValueError(f"mean_weight is {mean_weight!r}; it must be 0 or more")
+        raise ValueError(f"mean_weight is {mean_weight!r}; expected 0 or more")
     cosines = cosine_matrix(vectors, vectors)
     others = cosines[~torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)]
     moment = (others.square().mean() - 1 / vectors.shape[1]).clamp(min=0)

@@ -33,7 +33,7 @@ FAMILIES = {
     "momentum": "a second encoder follows the first, or a queue remembers",
     "extra network": "a second network, or a part of one, learns or helps",
     "extra data": "rows that hold more than a sentence",
-    "own": "methods of yours",
+    "own": "your methods",
 }
 """The main change of a method, in the order of `cselab methods`."""
 
@@ -247,7 +247,7 @@ class Method(nn.Module):
             ValueError: the paper prints none.
         """
         if not cls.recipes:
-            raise ValueError(f"{cls.name} has no recipe of its own: its paper prints no settings")
+            raise ValueError(f"{cls.name} has no recipe: its paper prints no settings")
         return cls.recipes.get(family(encoder), next(iter(cls.recipes.values())))
 
     def pooling(self, encoder: SentenceEncoder) -> str:

@@ -36,9 +36,9 @@ class SwitchCase(Contrastive):
         lower, upper = (encoder.tokenizer(word)["input_ids"] for word in ("paris", "Paris"))
         if lower == upper:
             raise ValueError(
-                f"{self.name} needs a model that tells upper from lower case, and the tokenizer of "
-                f"{encoder.name or 'this encoder'} reads 'Paris' as 'paris': take a cased model (RoBERTa, "
-                "bert-base-cased), or another method, such as esimcse"
+                f"{self.name} needs a model with upper and lower case, and the tokenizer of "
+                f"{encoder.name or 'this encoder'} reads 'Paris' as 'paris': use a cased model (RoBERTa, "
+                "bert-base-cased), or a different method, such as esimcse"
             )
 
     def views(self, encode: Encode, batch: Rows) -> Views:

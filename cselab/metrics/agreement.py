@@ -85,5 +85,5 @@ def _contingency(clusters: Classes, labels: Classes) -> Int[np.ndarray, "k c"]:
     from sklearn.metrics.cluster import contingency_matrix
 
     if not len(labels):
-        raise ValueError("no rows: there is nothing to compare")
+        raise ValueError("no rows: nothing to compare")
     return contingency_matrix(clusters, labels)

@@ -180,7 +180,7 @@ def effective_rank(x: Vectors) -> float:
     singular = np.sqrt(spectrum(x))
     first = next(_finite_blocks(x))[0]
     if all(bool((block == first).all()) for block in _finite_blocks(x)):
-        raise DegenerateEmbeddings(f"all {len(x)} embeddings are the same vector: there is no direction to count")
+        raise DegenerateEmbeddings(f"all {len(x)} embeddings are the same vector: no direction to count")
     p = singular / singular.sum()
     p = p[p > 0]
     return float(np.exp(-(p * np.log(p)).sum()))

@@ -55,7 +55,7 @@ class History:
             try:
                 callback(self.run, row)
             except StopTraining as reason:
-                self.run.stopped = str(reason) or f"a callback asked for it at step {row['step']}"
+                self.run.stopped = str(reason) or f"a callback stopped the run at step {row['step']}"
 
     def _evaluate(self, row: dict[str, Any]) -> None:
         if self.evaluator is None:

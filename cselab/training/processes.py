@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 SECONDS_TO_ANSWER = float(os.environ.get("CSELAB_TIMEOUT", 1800))
-"""How long processes wait for each other: the main one may evaluate meanwhile."""
+"""How long processes wait at a barrier: the main one may evaluate meanwhile."""
 
 
 def wait_for_all() -> None:

@@ -22,8 +22,8 @@ def check_complete(module: nn.Module) -> None:
         if isinstance(value, Tensor) or any(isinstance(part, Tensor | nn.Module) for part in parts):
             raise TypeError(
                 f"{name} of {type(module).__name__} holds tensors or networks as a plain {type(value).__name__}, and "
-                f"would not be saved with the run: in build, say self.register_buffer({name!r}, ...) for a tensor and "
-                "nn.ModuleList for several networks; what lives for one step goes into Views"
+                f"would not be saved with the run: in build, call self.register_buffer({name!r}, ...) for a tensor and "
+                "nn.ModuleList for several networks; values of one step go into Views"
             )
 
 
@@ -41,8 +41,8 @@ def state_dict_errors(file: Path) -> Iterator[None]:
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, RuntimeError) as error:
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         raise CheckpointError(
-            f"{file} does not fit this run ({reason:.200}): it is another run's, or another file under this name. "
-            "Restore it, or delete it and the same command begins again"
+            f"{file} does not fit this run ({reason:.200}): the file is of a different run. "
+            "Restore the file, or delete it and start again"
         ) from error
 
 
@@ -112,7 +112,7 @@ class ResumableSteps:
     def __iter__(self) -> Iterator[int]:
         """The numbers of the steps that are left."""
         if self.show and self.done > 0:
-            say(f"{self.name}: goes on from step {self.done} of {self.last}")
+            say(f"{self.name}: continues from step {self.done} of {self.last}")
         with Progress(self.last, self.name, show=self.show, lines=self.lines) as progress:
             progress.done = self.done
             while self.done < self.last and not self.stopped:

@@ -64,7 +64,7 @@ class TrainConfig:
     epochs: float = field(
         default=1.0, metadata={"above": 0, "most": 10**6, "too_many": "use steps for a run of a certain length"}
     )
-    batch_size: int = field(default=64, metadata={"least": 2, "too_few": "a sentence alone has no negatives"})
+    batch_size: int = field(default=64, metadata={"least": 2, "too_few": "a single sentence has no negatives"})
     lr: float = field(default=3e-5, metadata={"least": 0, "most": 10**6})
     warmup: float = field(default=0.0, metadata={"least": 0, "below": 1, "too_many": "it is a share of the steps"})
     weight_decay: float = field(default=0.0, metadata={"least": 0, "most": 10**6})

@@ -55,12 +55,10 @@ class RunFolder:
             lock = FileLock(self.path / ".lock")
             lock.acquire(timeout=0)
         except Timeout:
-            raise RunFolderError(
-                f"{self.path} is in use by another run: wait for it, or choose another output"
-            ) from None
+            raise RunFolderError(f"{self.path} is in use by a second run: wait, or choose a different output") from None
         except OSError as error:
             raise RunFolderError(
-                f"cannot write to the output folder {self.path} ({error.strerror}): choose another"
+                f"cannot write to the output folder {self.path} ({error.strerror}): choose a different one"
             ) from None
         try:
             yield self
@@ -71,7 +69,7 @@ class RunFolder:
         names = sorted(file.name for file in self.path.iterdir())
         others = [name for name in names if name != ".lock" and not name.endswith(PART)]
         if blocked := [file for file in self.path.glob(f"*{PART}") if file.is_dir() != (file.name == SAVING)]:
-            raise RunFolderError(f"{blocked[0]} stands where the run writes its files: remove it")
+            raise RunFolderError(f"{blocked[0]} blocks the files of the run: remove it")
         if others and "run.json" not in others:
             raise RunFolderError(
                 f"{self.path} holds something that is not a run ({', '.join(others[:3])}): choose an empty output"
@@ -134,7 +132,7 @@ class RunFolder:
         file = self.path / "history.jsonl"
         lines = file.read_text(encoding="utf-8").splitlines() if file.exists() else []
         if not lines:
-            raise CheckpointError(f"{file} is missing or empty: restore it, or choose another output")
+            raise CheckpointError(f"{file} is missing or empty: restore the file, or choose a different output")
         return [_parse(file, {"step": int}, line) for line in lines]
 
     def result(self) -> dict[str, Any]:
@@ -157,7 +155,7 @@ class RunFolder:
 
 def _parse(file: Path, wanted: Mapping[str, Any], text: str | None = None) -> dict[str, Any]:
     """The JSON object in a file, or in one of its lines, with the required fields."""
-    advice = "restore it, or choose another output"
+    advice = "restore the file, or choose a different output"
     try:
         content = json.loads(file.read_text(encoding="utf-8") if text is None else text)
     except ValueError as error:
@@ -173,8 +171,8 @@ def refuse_another(place: Path, before: Mapping[str, Any], now: Mapping[str, Any
     for key, value in json.loads(json.dumps(now)).items():
         if before.get(key) != value:
             raise RunFolderError(
-                f"{place} holds a run with another {key} ({_difference(before.get(key), value)}): "
-                "choose another output, or repeat the settings to continue it"
+                f"{place} holds a run with a different {key} ({_difference(before.get(key), value)}): "
+                "choose a different output, or repeat the settings to continue"
             )
 
 

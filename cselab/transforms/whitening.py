@@ -56,7 +56,7 @@ class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         variances, axes = variances[::-1].clip(min=0), axes[:, ::-1]
         spanned = int((variances > width * np.finfo(np.float64).eps * variances[0]).sum())
         if not spanned:
-            raise ValueError(f"all {n} embeddings are the same, there is nothing to whiten")
+            raise ValueError(f"all {n} embeddings are the same, nothing to whiten")
         kept = self.n_components or (width if self.eps else max(1, min(rank(X), n - 1)))
         if kept > spanned and self.eps == 0:
             raise ValueError(

@@ -60,7 +60,7 @@ def test_nli_becomes_a_table_that_methods_of_several_columns_read(publish, tmp_p
 
 
 def test_the_published_file_beside_it_is_taken_without_the_hub(publish, tmp_path):
-    with pytest.raises(Unreachable, match=r"Or copy nli_for_simcse\.csv into .* it is then taken from there"):
+    with pytest.raises(Unreachable, match=r"Or copy nli_for_simcse\.csv into .* the copy is then used"):
         fetch_corpus("nli", tmp_path)
     (tmp_path / "nli_for_simcse.csv").write_text(NLI)
     place, fetched = fetch_corpus("nli", tmp_path)
@@ -116,7 +116,7 @@ def test_an_experiment_reads_what_was_fetched(publish, tmp_path, monkeypatch):
 def test_a_file_that_is_there_is_not_overwritten(publish, tmp_path):
     publish("wiki1m_for_simcse.txt", "".join(f"{line}\n" for line in WIKI))
     (tmp_path / "wiki1m.txt").write_text("my own\n")
-    with pytest.raises(DataError, match=r"wiki1m\.txt is there with 1 rows, not 3: move it away"):
+    with pytest.raises(DataError, match=r"wiki1m\.txt exists with 1 rows, not 3: move the file away"):
         fetch_corpus("wiki1m", tmp_path)
     assert (tmp_path / "wiki1m.txt").read_text() == "my own\n"
 

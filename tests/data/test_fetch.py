@@ -212,7 +212,7 @@ def test_a_file_with_other_content_is_never_overwritten(hub, published, tmp_path
     mine.parent.mkdir(parents=True)
     mine.write_text("mine\n")
     status, detail = fetched(tmp_path / "data", ["MR"])["MR"]
-    assert status == "refused" and f"{mine} is there with other content and was kept" in detail
+    assert status == "refused" and f"{mine} exists with different content and was kept" in detail
     assert files_in(tmp_path / "data") == {"MR/rt-polarity.pos"} and mine.read_text() == "mine\n"
 
 
@@ -248,7 +248,7 @@ def test_without_a_network_it_says_which_sets_are_lacking_and_what_to_do(hub, pu
         next(lines)
     assert "cannot be reached for princeton-nlp/datasets-for-simcse/senteval.tar at e145e8b" in str(error.value)
     assert "(HF_HUB_OFFLINE is set). Not fetched: STS13, STS-B." in str(error.value)
-    with pytest.raises(Unreachable, match="copy a SentEval folder from another machine"):
+    with pytest.raises(Unreachable, match="copy a SentEval folder from a second machine"):
         fetched(tmp_path / "other")
     assert not (tmp_path / "other").exists()
 

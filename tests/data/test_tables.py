@@ -83,7 +83,7 @@ def test_a_pandas_table_is_taken_where_sentences_or_rows_are():
     assert check_rows(table["Text"], ("sentence",), "simcse") == TEXTS
     with pytest.raises(ValueError, match=r"columns \(id, negation\) was given, and none is called sentence, text"):
         check_sentences(table.drop(columns="Text"))
-    with pytest.raises(ValueError, match=r"sncse takes rows of 2 texts .* and the table has no column 'sentence'"):
+    with pytest.raises(ValueError, match=r"sncse needs rows of 2 texts .* and the table has no column 'sentence'"):
         check_rows(table, ("sentence", "negation"), "sncse")
 
 
@@ -104,12 +104,12 @@ def test_the_column_is_the_one_that_is_named_or_numbered_else_one_that_is_known(
         ("t.csv", "text,id\nGood,5\n", "3", "has 2 columns, no column 3"),
         ("t.csv", "text,id\nGood\n", None, "line 2: 1 fields, its header has 2"),
         ("t.csv", 'text,id\n"Good,5\n', None, "line 2: unexpected end of data"),
-        ("t.csv", "", None, "it is empty"),
-        ("t.csv", "text\n\n", None, "no sentence in it"),
-        ("t.jsonl", "A cat\n", None, "line 1: it is not JSON"),
+        ("t.csv", "", None, "is empty"),
+        ("t.csv", "text\n\n", None, "no sentence found"),
+        ("t.jsonl", "A cat\n", None, "line 1: not JSON"),
         ("t.jsonl", "[1]\n", None, "line 1: an object such as"),
-        ("t.jsonl", '{"text": "a"}\n{"text": \n', None, "line 2: it is not JSON"),
-        ("t.txt", "A cat\n", "text", "is plain text, a sentence a line: it has no column 'text'"),
+        ("t.jsonl", '{"text": "a"}\n{"text": \n', None, "line 2: not JSON"),
+        ("t.txt", "A cat\n", "text", "is plain text, a sentence a line, without a column 'text'"),
     ],
 )
 def test_a_file_that_would_be_read_as_something_else_is_refused(name, content, column, said, tmp_path):

@@ -93,7 +93,7 @@ def test_first_weights_follow_the_seed_and_no_random_number_of_the_caller_is_dra
             {"target_modules": ["q_proj"]},
             r"no adapters were added to BertModel: .*q_proj.*layers are query, key, value",
         ),
-        ({"modules_to_save": ["pooler"]}, "modules_to_save is not known here"),
+        ({"modules_to_save": ["pooler"]}, "modules_to_save is not supported"),
     ],
 )
 def test_what_adds_no_adapter_is_refused_and_the_encoder_is_as_before(adapter, said):

@@ -279,7 +279,7 @@ def test_an_untrained_head_is_an_error_until_it_is_trained(encoder, tmp_path):
 
 
 def test_a_head_that_is_not_there_is_an_error(encoder):
-    with pytest.raises(UntrainedWeightsError, match="has no head: train one, or use 'backbone'"):
+    with pytest.raises(UntrainedWeightsError, match="this one has none: train one, or use 'backbone'"):
         encoder.representation = "head"
     with pytest.raises(ValueError, match=r"unknown representation 'haed'\. Did you mean 'head'\? Choose"):
         encoder.representation = "haed"
@@ -290,7 +290,7 @@ def test_a_pooler_that_is_not_there_is_an_error():
     with pytest.raises(UntrainedWeightsError, match="the pooler of this encoder was neither trained nor loaded"):
         SentenceEncoder(make_backbone(pooler=False), make_tokenizer(), "cls_pooler")
     encoder = make_encoder(pooler=False)
-    with pytest.raises(UntrainedWeightsError, match=r"the pooler of tiny .* another pooling than 'cls_pooler'"):
+    with pytest.raises(UntrainedWeightsError, match=r"the pooler of tiny .* a pooling other than 'cls_pooler'"):
         encoder.pooling = "cls_pooler"
     assert encoder.pooling == "mean"
 

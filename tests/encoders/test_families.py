@@ -96,7 +96,7 @@ def test_a_decoder_without_a_pooling_is_told_what_it_gets_and_others_are_not(fam
         encoder = SentenceEncoder.from_pretrained(plain)
     told = [str(one.message) for one in told if one.category is PoolingWarning]
     assert (encoder.pooling, encoder.pooling_given) == (("last_token", True) if family in DECODERS else ("mean", False))
-    assert len(told) == (family in DECODERS) and all("the last token is taken" in text for text in told)
+    assert len(told) == (family in DECODERS) and all("the last token is used" in text for text in told)
 
 
 def test_prompts_are_put_before_sentences_by_name(tmp_path):

@@ -91,7 +91,7 @@ def test_unknown_protocols_and_tasks_list_the_known():
         evaluate(RandomEncoder(), "world-transfer", protocol="adam")
     with pytest.raises(ValueError, match=r"unknown task 'World-Tense'.*world-transfer: World-Topic, World-S"):
         evaluate(RandomEncoder(), ["world", "world-transfer"], tasks=["World-Tense"])
-    with pytest.raises(ValueError, match="task 'STS-B' is of the suite 'sts'; asked for was world"):
+    with pytest.raises(ValueError, match="task 'STS-B' is of the suite 'sts'; given was world"):
         evaluate(RandomEncoder(), "world", tasks=["STS-B"])
 
 

@@ -81,7 +81,7 @@ def test_what_is_uploaded_opens_and_gives_the_same_vectors(given, run, hub, tmp_
 
 def test_a_folder_that_is_no_finished_encoder_or_was_altered_is_not_pushed(hub, tmp_path):
     (tmp_path / "run.json").write_text("{}")
-    with pytest.raises(CheckpointError, match="a run that is not finished"):
+    with pytest.raises(CheckpointError, match="the run is not finished"):
         push_to_hub(tmp_path, "me/mine")
     make_encoder().save_pretrained(tmp_path / "encoder")
     with open(tmp_path / "encoder/model.safetensors", "ab") as file:

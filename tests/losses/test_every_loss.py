@@ -239,7 +239,7 @@ TEMPERED = [function for function in EXPORTED if "temperature" in inspect.signat
 @pytest.mark.parametrize("function", TEMPERED, ids=lambda function: function.__name__)
 def test_a_temperature_that_is_not_positive_is_refused(make_views, function, temperature):
     loss = Case(function, {"temperature": temperature})
-    with pytest.raises(ValueError, match=r"temperature is .*; it must be a positive, finite number"):
+    with pytest.raises(ValueError, match=r"temperature is .*; expected a positive, finite number"):
         loss(make_views(loss.views))
 
 

@@ -99,11 +99,11 @@ def test_own_negatives_are_computed_on_in_single_precision(make_views, dtype):
 def test_what_does_not_fit_is_refused(loss, make_views, unchecked_annotations):
     views = make_views(3)
     call = partial(loss, *views)
-    with pytest.raises(ValueError, match=r"negatives has shape \[4, 3\]; it must be \[M, 5\], .* or \[6, M, 5\], each"):
+    with pytest.raises(ValueError, match=r"negatives has shape \[4, 3\]; expected \[M, 5\], .* or \[6, M, 5\], each"):
         call(torch.ones(4, 3))
-    with pytest.raises(ValueError, match=r"negatives has shape \[4, 2, 5\]; it must be \[M, 5\], .* or \[6, M, 5\]"):
+    with pytest.raises(ValueError, match=r"negatives has shape \[4, 2, 5\]; expected \[M, 5\], .* or \[6, M, 5\]"):
         call(torch.ones(4, 2, 5))
     with pytest.raises(TypeError, match="negatives is list; give a floating-point torch tensor"):
         call([1.0])
-    with pytest.raises(ValueError, match=r"log_weights has shape \[6, 6\]; it must be \[6, 8\]: a row for each"):
+    with pytest.raises(ValueError, match=r"log_weights has shape \[6, 6\]; expected \[6, 8\]: a row for each"):
         call(torch.ones(2, 5).double(), torch.zeros(6, 6))

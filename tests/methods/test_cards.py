@@ -38,5 +38,5 @@ def test_without_switching_it_is_the_retrieved_negatives(spied):
 
 
 def test_a_model_without_case_is_refused_by_its_own_name():
-    with pytest.raises(ValueError, match="cards needs a model that tells upper from lower case"):
+    with pytest.raises(ValueError, match="cards needs a model with upper and lower case"):
         CARDS().prepare(make_encoder("bert", layers=1))

@@ -284,7 +284,7 @@ def test_an_unknown_parameter_or_variant_is_refused_with_the_allowed(name):
     [("noise", "on", "positive", "'positives', 'negatives'"), ("simcse", "head", "None", "'mlp', 'none'")],
 )
 def test_an_unknown_choice_is_refused_with_the_allowed(name, parameter, value, allowed):
-    with pytest.raises(ValueError, match=f"{parameter} of {name} is '{value}'; it must be one of {allowed}"):
+    with pytest.raises(ValueError, match=f"{parameter} of {name} is '{value}'; expected one of {allowed}"):
         create_method(name, **{parameter: value})
 
 
@@ -309,7 +309,7 @@ def test_an_unknown_method_lists_the_known():
     ],
 )
 def test_a_value_out_of_range_or_of_another_type_is_refused_before_anything_is_trained(name, parameter, value, wanted):
-    with pytest.raises(ValueError, match=f"{parameter} of {name} is {value!r}; it must be {wanted}$"):
+    with pytest.raises(ValueError, match=f"{parameter} of {name} is {value!r}; expected {wanted}$"):
         create_method(name, **{parameter: value})
 
 
@@ -365,6 +365,6 @@ def test_what_is_resolved_is_what_is_trained(name, variant, family):
     try:
         method.prepare(encoder)
     except ValueError as reason:
-        assert family == "bert" and "tells upper from lower case" in str(reason)
+        assert family == "bert" and "with upper and lower case" in str(reason)
     given = NEEDED.get(name, {})
     assert method.settings() == get_method(name).resolved(encoder.backbone.config, variant=variant, **given)

@@ -127,10 +127,10 @@ def test_a_group_has_a_rate_of_its_own():
         (
             "supervised_simcse",
             ["one text"] * 9,
-            r"corpus\[0\] is one text, but supervised_simcse takes rows of 3 texts",
+            r"corpus\[0\] is one text, but supervised_simcse needs rows of 3 texts",
         ),
         ("ease", [("a", "b", "c"), ("a", "b")] * 9, r"corpus\[1\] is 2 texts, .*read_rows .* World\(\)\.rows"),
-        ("ease", [("a", "b", "c"), ("a", " ", "c")] * 9, r"entity of corpus\[1\] is an empty string: leave it out"),
+        ("ease", [("a", "b", "c"), ("a", " ", "c")] * 9, r"entity of corpus\[1\] is an empty string: remove the row"),
         ("ease", [("a", 7, "c")] * 9, r"entity of corpus\[0\] is 7 of type int, not a string: give it as text"),
         ("declutr", [("a", "b")] * 9, r"sentences\[0\] is \('a', 'b'\) of type tuple, not a string"),
     ],

@@ -56,7 +56,7 @@ def test_the_case_switch_changes_case_only_and_a_model_without_case_is_refused(s
     ((sentences, switched), _) = encode.calls[0]
     assert sentences == BATCH != switched
     assert [text.lower() for text in switched] == BATCH
-    with pytest.raises(ValueError, match=r"needs a model that tells upper from lower case, and .* of tiny"):
+    with pytest.raises(ValueError, match=r"needs a model with upper and lower case, and .* of tiny"):
         method.prepare(make_encoder("bert", layers=1))
 
 

@@ -141,7 +141,7 @@ def test_a_finished_run_is_a_plain_encoder_in_float16_with_its_curve(text, finis
     rows = [json.loads(line) for line in (finished / "log.jsonl").read_text().splitlines()]
     assert [row["tokens"] for row in rows] == [256, 512, 768]
     said = run(finished, "--corpus", text, *SHAPE, "--set", "lr=1", ok=False)
-    assert "another config (lr was 0.01, now 1.0)" in said
+    assert "a different config (lr was 0.01, now 1.0)" in said
 
 
 # in a process of its own: the fifth step is never made, for the process dies of SIGKILL

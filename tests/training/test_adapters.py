@@ -51,7 +51,7 @@ def test_adapters_are_part_of_a_run_which_is_read_back_to_the_bit(tmp_path):
     again = quietly(adapted(), output=tmp_path / "run")
     assert again.resumed_from == 2 and again.encoder.weights_hash() == encoder.weights_hash()
     for other in (adapted(3), make_encoder(layers=1)):
-        with pytest.raises(ValueError, match="holds a run with another encoder"):
+        with pytest.raises(ValueError, match="holds a run with a different encoder"):
             quietly(other, output=tmp_path / "run")
 
 

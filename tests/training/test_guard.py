@@ -16,7 +16,7 @@ BY_DROPOUT = {  # whose anchor and positive are one text under two masks
     "mixcse_diffcse", "noise", "retrieved_negatives", "simclr", "simcse", "sncse_dropout", "spread", "uscal", "vascl",
 }  # fmt: skip
 CANNOT = {  # for another reason, which is said
-    **dict.fromkeys(("cards", "switch_case"), "tells upper from lower case"),
+    **dict.fromkeys(("cards", "switch_case"), "with upper and lower case"),
     "dcpcse": "a prefix of keys and values goes before BERT's and RoBERTa's layers",
 }
 NEEDED = {"noise": {"variance": 0.1}, "moco": {"queue": 8}, "cert": {"queue": 8}, "scd": {"projection": 8}}

@@ -527,10 +527,10 @@ def test_groups_that_do_not_fit_are_refused(tmp_path):
     [
         ({"steps": -3}, "steps must be at least 1, got -3$"),
         ({"steps": 10**10}, "steps must be at most 1,000,000,000, got 10000000000: at 100 steps a second"),
-        ({"batch_size": 1}, "batch_size must be at least 2, got 1: a sentence alone has no negatives"),
+        ({"batch_size": 1}, "batch_size must be at least 2, got 1: a single sentence has no negatives"),
         ({"epochs": 0}, "epochs must be above 0, got 0"),
         ({"lr": -1e-5}, "lr must be at least 0, got -1e-05"),
-        ({"lr": math.nan}, "lr is nan; it must be a number"),
+        ({"lr": math.nan}, "lr is nan; expected a number"),
         ({"weight_decay": -1}, "weight_decay must be at least 0"),
         ({"clip": 0}, "clip must be above 0, got 0"),
         ({"eval_every": 0}, "eval_every must be at least 1"),
@@ -581,7 +581,7 @@ def test_a_run_without_a_head_is_read_back_without_one(tmp_path):
     again = run_training(create_method("simcse", head="none"), make_encoder(layers=1), output=tmp_path)
     assert opened.head is again.encoder.head is None and again.resumed_from == 6
     assert np.array_equal(again.encoder.encode(CORPUS[:5]), run.encoder.encode(CORPUS[:5]))
-    with pytest.raises(ValueError, match="representation='head' was asked of an encoder that has no head"):
+    with pytest.raises(ValueError, match="representation='head' needs an encoder with a head"):
         run_training(create_method("simcse", head="none"), representation="head")
 
 
@@ -607,14 +607,14 @@ def test_the_record_says_what_ran_and_with_what(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"method": "imsimcse"}, r"another method \(name was 'simcse', now 'imsimcse'\)"),
-        ({"method": SimCSE(temperature=0.1)}, r"another method \(temperature was 0.05, now 0.1\)"),
-        ({"lr": 1e-3}, r"another config \(lr was 0.01, now 0.001\)"),
-        ({"seed": 8, "lr": 1e-3}, r"another config \(lr was"),
-        ({"corpus": CORPUS[:50]}, r"another corpus \(sentences was 60, now 50\)"),
-        ({"corpus": CORPUS[::-1]}, r"another corpus \(sha256 was"),
-        ({"encoder": "other"}, r"another encoder \(weights was"),
-        ({"encoder": "of another dropout"}, r"another encoder \(dropout was None, now 0.3\)"),
+        ({"method": "imsimcse"}, r"a different method \(name was 'simcse', now 'imsimcse'\)"),
+        ({"method": SimCSE(temperature=0.1)}, r"a different method \(temperature was 0.05, now 0.1\)"),
+        ({"lr": 1e-3}, r"a different config \(lr was 0.01, now 0.001\)"),
+        ({"seed": 8, "lr": 1e-3}, r"a different config \(lr was"),
+        ({"corpus": CORPUS[:50]}, r"a different corpus \(sentences was 60, now 50\)"),
+        ({"corpus": CORPUS[::-1]}, r"a different corpus \(sha256 was"),
+        ({"encoder": "other"}, r"a different encoder \(weights was"),
+        ({"encoder": "of another dropout"}, r"a different encoder \(dropout was None, now 0.3\)"),
     ],
 )
 def test_a_folder_with_other_settings_is_refused_naming_the_first(change, message, tmp_path):
@@ -625,7 +625,7 @@ def test_a_folder_with_other_settings_is_refused_naming_the_first(change, messag
     elif "encoder" in change:
         change = {"encoder": make_encoder(layers=1)}
         change["encoder"].dropout = 0.3
-    with pytest.raises(RunFolderError, match=message + ".*choose another output, or repeat the settings"):
+    with pytest.raises(RunFolderError, match=message + ".*choose a different output, or repeat the settings"):
         run_training(**{"output": tmp_path, "steps": 1, **change})
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()} == before
 
@@ -640,13 +640,13 @@ def test_a_folder_with_something_else_is_refused_and_left_alone(tmp_path):
 def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     for output in (tmp_path / "file", tmp_path / "file" / "run"):
-        with pytest.raises(RunFolderError, match=f"cannot write to the output folder {output} .*choose another"):
+        with pytest.raises(RunFolderError, match=f"cannot write to the output folder {output} .*choose a different"):
             run_training(output=output)
 
 
 def test_a_folder_in_use_is_refused(tmp_path):
     with RunFolder(tmp_path / "run").locked():
-        with pytest.raises(RunFolderError, match="is in use by another run: wait for it, or choose another"):
+        with pytest.raises(RunFolderError, match="is in use by a second run: wait, or choose a different"):
             run_training(output=tmp_path / "run")
     run_training(output=tmp_path / "run", steps=1)
 

@@ -65,8 +65,8 @@ def test_a_run_stopped_with_a_data_folder_does_not_go_on_without_it(folder, monk
     monkeypatch.chdir(folder)
     code, _, refused = again("")
     (refused,) = refused.splitlines()
-    assert code == 1 and f"{output} holds a run with another dev (pairs was 'STS-B', now 'world-sts')" in refused
-    assert "choose another output, or repeat the settings to continue it" in refused
+    assert code == 1 and f"{output} holds a run with a different dev (pairs was 'STS-B', now 'world-sts')" in refused
+    assert "choose a different output, or repeat the settings to continue" in refused
     code, said, _ = again("data")
-    assert code == 0 and "goes on from step" in said
+    assert code == 0 and "continues from step" in said
     assert (folder / output / "model.safetensors").exists()

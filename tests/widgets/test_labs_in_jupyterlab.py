@@ -73,7 +73,7 @@ def test_the_labs_hear_their_controls_and_tell_python(open_notebook, page):
     assert red(page) == []
     whitening, noise, rank, loss = (cells.nth(number) for number in (1, 2, 3, 4))
 
-    whitening.get_by_role("tab", name="How does it get there?").click()
+    whitening.get_by_role("tab", name="How does whitening work?").click()
     expect(whitening).to_contain_text("Two channels, turned back: ZCA")
     whitening.locator(".noUi-handle").last.press("ArrowLeft")
     expect(whitening).to_contain_text("Two channels, scaled: PCA")

@@ -37,7 +37,7 @@ class MaskedLMGenerator(nn.Module):
         theirs, ours = self.lm.config.vocab_size, encoder.backbone.config.vocab_size
         if theirs != ours:
             raise ValueError(
-                f"{lm} has a vocabulary of {theirs} tokens, the encoder one of {ours}: take a masked language model "
+                f"{lm} has a vocabulary of {theirs} tokens, the encoder one of {ours}: use a masked language model "
                 "with the encoder's tokenizer"
             )
 

@@ -21,7 +21,7 @@ SHORT = 8
 @sign(
     "untrained head or pooler",
     "the share of the layers after the pooling that still have their initial weights",
-    "The vectors pass through random weights. Evaluate without them: representation='backbone', another pooling than "
+    "The vectors pass through random weights. Evaluate without them: representation='backbone', a pooling other than "
     "cls_pooler; or train them.",
     pictures.cosines,
     above=0.0,
@@ -77,7 +77,7 @@ def wrong_pooling(seen: Evidence) -> float | None:
 @sign(
     "padding that leaks",
     "the change of a vector when the batch has a longer text, as a share of the vector's length",
-    "The vector of a text depends on its neighbours. Give the pooling the attention mask, and take means over the "
+    "The vector of a text depends on its neighbours. Give the pooling the attention mask, and compute means over the "
     "marked tokens, not over the padding.",
     pictures.norms,
     above=0.05,

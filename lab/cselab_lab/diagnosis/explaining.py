@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
 
 OTHER_ARITHMETIC = 0.005
-"""Points by which another processor or version may move a score."""
+"""Points by which a different processor or version may move a score."""
 
 LENGTHS = (32, 64, 128, 256, 512)
 TRANSFORMS = ("none", "centred", "whitening")

@@ -35,7 +35,7 @@ def duplicates(seen: Evidence) -> float | None:
     "test pairs in the corpus",
     "the share of test pairs with both sentences in the training corpus",
     "The score of such a pair shows memory. Remove its sentences from the corpus and train again, or report the score "
-    "of the other pairs.",
+    "of the remaining pairs.",
     pictures.leaks,
     above=0,
 )

@@ -117,7 +117,7 @@ class Cluster:
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             raise ConnectionError(
                 f"the scheduler at {self.client.scheduler.address} does not answer any more: finished jobs are "
-                "written, start it again and repeat the command for the others"
+                "written, start it again and repeat the command for the rest"
             ) from None
 
 
@@ -154,5 +154,5 @@ def require_same_versions(here: Mapping[str, str], there: Mapping[str, str], wor
     ]
     if others:
         raise WorkerMismatch(
-            f"the worker at {worker} has {', '.join(others)}: install the same versions there (constraints.txt)"
+            f"the worker at {worker} has {', '.join(others)}: install the same versions (constraints.txt)"
         )

@@ -48,7 +48,7 @@ HEADLINES = (
 declare(
     Experiment(
         name="main-comparison",
-        question="What does each method add to the plain encoder, beside what linear algebra alone adds?",
+        question="What does each method add to the plain encoder, compared with linear algebra?",
         baseline="plain",
         rows=CONTROLS + METHODS,
         claims=(

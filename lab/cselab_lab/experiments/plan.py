@@ -666,7 +666,7 @@ def _training_settings(row: Row, method: str, profile: Profile, backbone: Backbo
     from cselab.methods import METHODS
 
     if method not in METHODS:
-        raise NotPossible(f"the method {method!r} is not there yet")
+        raise NotPossible(f"the method {method!r} does not exist yet")
     columns = list(METHODS[method].columns)
     if columns != ["sentence"] and not profile.corpus.startswith("world:"):
         raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)} from the world")
@@ -712,9 +712,7 @@ def recipe_source(row: Row, profile: Profile) -> str:
         return ""
     own = METHODS[row.method].recipes.get(profile.encoders[row.encoder].family)
     used = {**profile.recipe, **profile.encoders[row.encoder].recipe, **(own.settings() if own else {})}
-    source = (
-        f"{own.whose or METHODS[row.method].title}'s recipe" if own else "SimCSE's recipe, for want of one of its own"
-    )
+    source = f"{own.whose or METHODS[row.method].title}'s recipe" if own else "SimCSE's recipe, because it has none"
     length = "" if used["max_length"] == profile.recipe["max_length"] else f", {used['max_length']} tokens"
     epochs = f"{used['epochs']:g} epoch" + "s" * (used["epochs"] != 1)
     return f"{source} (batch {used['batch_size']}, lr {used['lr']:g}, {epochs}{length})"

@@ -115,7 +115,7 @@ class Store:
         except (ValueError, TypeError, AttributeError) as error:
             raise ResultsError(f"{where} is no finished job ({error}): {remedy}") from None
         if (line["experiment"], line["profile"]) != (self.experiment, self.profile):
-            raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move it there")
+            raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move the line")
         return line
 
     def elsewhere(self) -> dict[str, list[dict[str, Any]]]:
@@ -379,7 +379,7 @@ class ManyTests:
         low, chance = sum(p < 0.05 for p in self.raw.values()), 0.05 * len(self.raw)
         kept = sum(p < 0.05 for p in self.by_holm.values())
         return (
-            f"{self.claims} claims make {len(self.raw)} different tests: {low} have p < 0.05 (by chance alone "
+            f"{self.claims} claims make {len(self.raw)} different tests: {low} have p < 0.05 (by chance "
             f"{chance:.1f} would), and {kept} still by Holm, which counts them all."
         )
 
@@ -602,7 +602,7 @@ class Results:
             *self.recipes(),
         ]
         if self.other:
-            lines.append(f"{self.other} lines of the results file have other settings and are not read.")
+            lines.append(f"{self.other} lines of the results file have different settings and are not read.")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

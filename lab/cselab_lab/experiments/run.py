@@ -175,7 +175,7 @@ def _execute(todo: Sequence[Job], store: Store, executor: Executor, progress: Jo
                     waiting.append(job)
                 elif _complete(store.read().get(job.hash)):
                     claim.release()
-                    progress.finished(f"{job.name}, by another command,", 0)
+                    progress.finished(f"{job.name}, by a second command,", 0)
                 else:
                     claims[job.hash] = claim
                     executor.submit(job)
@@ -540,7 +540,7 @@ def _text(name: str) -> Path:
     for place in TEXTS[name]:
         if root is not None and (root / place).is_file():
             return root / place
-    where = root or "the data folder (there is none: set CSELAB_DATA, or let the command make one)"
+    where = root or "the data folder (not found: set CSELAB_DATA, or let the command make one)"
     raise MissingFile(
         f"no {TEXTS[name][-1]} in {where}: looked for {', '.join(TEXTS[name])}; get it with: cselab data fetch {name}"
     )

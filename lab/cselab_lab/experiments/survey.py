@@ -104,7 +104,7 @@ declare(
 declare(
     Experiment(
         name="survey-figure3",
-        question="Where does each system lie between alignment and uniformity, and does that tell its score?",
+        question="Where does each system lie between alignment and uniformity, and does the place predict its score?",
         columns=(Column("uniformity"), Column("alignment"), Column("Avg.")),
         baseline="SimCSE",
         rows=ALL,

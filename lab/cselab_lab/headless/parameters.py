@@ -50,7 +50,7 @@ def typed_parameters(name: str, defaults: Mapping[str, object], overrides: Mappi
             values[parameter] = _as_type_of(default, value)
         except ValueError:
             raise ValueError(
-                f"{name}: parameter {parameter!r} takes {_kind(default)} (its default is {default!r}); got {value!r}."
+                f"{name}: parameter {parameter!r} needs {_kind(default)} (its default is {default!r}); got {value!r}."
             ) from None
     return values
 

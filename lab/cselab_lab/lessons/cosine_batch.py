@@ -48,7 +48,7 @@ def batch_with_cosines(
         if missing < -1e-9:
             raise ValueError(
                 f"no {n} sentences have cosines of {positive:.2f} to their positive, {negative:.2f} to one "
-                f"negative and {others:.2f} to the others"
+                f"negative and {others:.2f} to the rest"
             )
         rows = rows + sqrt(length) * space
         columns = columns + cross / sqrt(length) * space

@@ -33,11 +33,11 @@ LONGEST_CALL = 250  # characters of a call that is shown to be tried; of a longe
 
 NOT_FINITE = {
     "exp": "exp of a large number, too large for a float: logsumexp, log_softmax and softmax do not overflow.",
-    "log": "the log of 0. In logsumexp nothing becomes 0; where a share is 0, leave it out: xlogy(p, p) is 0 there.",
+    "log": "the log of 0. In logsumexp nothing becomes 0; leave out a share of 0: xlogy(p, p) is 0.",
     "divide": "a division by 0. What do you divide by, and along which axis was it computed?",
     "sqrt": "the root of a number below 0.",
     "power": "0 to a negative power.",
-    "std": "one number has no spread. Along which axis did you take it?",
+    "std": "one number has no spread. Along which axis did you compute the spread?",
 }
 """What a number that is not finite comes from, by the function that gave the first one."""
 SAME = {"truediv": "divide", "rtruediv": "divide", "div": "divide", "true_divide": "divide", "var": "std"} | {
@@ -46,18 +46,18 @@ SAME = {"truediv": "divide", "rtruediv": "divide", "div": "divide", "true_divide
 
 
 CHANGED = "That is right, but your function changes its arguments: x = x - 1 makes a new x, x -= 1 does not."
-NO_GRADIENT = "no gradient goes through what it returns (.item()? .detach()?)"
+NO_GRADIENT = "no gradient goes through the result (.item()? .detach()?)"
 WRONG_GRADIENT = "one of the arguments gets no gradient, or a wrong one (.detach()? .data? torch.no_grad()?)"
 NO_NUMBER = "0 / 0, inf - inf and the root of a number below 0 give NaN."
 FACTORS = {
-    "The sign is the other way round.": -1,
+    "The sign is reversed.": -1,
     "This is in per cent: leave the factor 100 out.": 100,
-    "This is a hundredth of it: is a factor of 100 missing?": 1 / 100,
+    "This is a hundredth of the value: is a factor of 100 missing?": 1 / 100,
     "This is twice as much: is something counted twice, or a division by 2 missing?": 2,
     "This is half as much: is a factor of 2 missing, or something counted once that counts twice?": 1 / 2,
 }
 """What may be off by a factor in any exercise."""
-BASES = {f"Use the natural logarithm, not the one to base {base}.": 1 / math.log(base) for base in (2, 10)}
+BASES = {f"Use the natural logarithm, not base {base}.": 1 / math.log(base) for base in (2, 10)}
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ class Example:
         return _are_the_same(self.arguments, arguments)
 
     def numbers_in(self, returned: object) -> Any:
-        """The numbers that were returned, None where there are none; a list with one number is that number."""
+        """The numbers that were returned, None if none; a list with one number is that number."""
         numbers = numbers_of(returned)
         is_scalar = numbers is not None and numbers.size == 1 and numbers_of(self.expected).ndim == 0
         return numbers.reshape(()) if is_scalar else numbers
@@ -290,7 +290,7 @@ class Exercise:
         if numbers.shape == expected.shape and not np.isfinite(numbers).all():
             return _why_not_finite(answer, example.arguments)
         if numbers.shape == expected.shape and np.allclose(numbers, expected.round(2), rtol=1e-6, atol=1e-6):
-            return "That is right, but rounded: return it as it is."
+            return "That is right, but rounded: return the exact value."
         if message := self._mistake(example, answer, numbers):
             return message
         if numbers.shape == expected.shape:
@@ -327,7 +327,7 @@ def mutate_source(solution: Solution | None, change: str | Callable) -> Callable
     """
     if callable(change):
         return change
-    assert solution is not None, f"{change}: there is no solution in which this could be changed"
+    assert solution is not None, f"{change}: no solution has this code"
     source = solution.source
     for edit in change.split("; "):
         piece, _, instead = edit.partition(" -> ")
@@ -338,9 +338,9 @@ def mutate_source(solution: Solution | None, change: str | Callable) -> Callable
     return lambda *arguments: compiled()(*arguments)
 
 
-AXIS = "This is the other axis: 0 goes over the rows, 1 over the columns."
+AXIS = "This is the wrong axis: 0 goes over the rows, 1 over the columns."
 FEWER = "Divide by N, the number of rows, not by N - 1."
-MEAN, SUM = "Take the mean, not the sum.", "Take the sum, not the mean."
+MEAN, SUM = "Compute the mean, not the sum.", "Compute the sum, not the mean."
 LENGTH = "Scale to length 1 first: a division by a length is missing."
 PARTLY = "Divide every cosine by the temperature."
 SLIPS: tuple[tuple[str, str, str | Callable[[re.Match], str]], ...] = (
@@ -377,7 +377,7 @@ def shared_changes(solution: Solution) -> dict[str, Callable]:
 
     for name, parameter in signature.parameters.items():
         if isinstance(parameter.default, int | float):
-            message = f"`{name}` is {parameter.default:g} in your code, whatever is asked for."
+            message = f"`{name}` is {parameter.default:g} in your code, whatever is given."
             wrong[message] = fixed(name, parameter.default)
         if name == "temperature":
             wrong["The temperature is not used."] = fixed(name, 1)
@@ -413,7 +413,7 @@ def shared_values(example: Example) -> Iterator[tuple[str, Any]]:
     first = numbers_of(example.arguments[0]) if example.arguments else None
     if first is not None and first.ndim == 2:
         rows = len(first)
-        yield "Take the mean over the rows, not the sum: divide by their number.", rows * right
+        yield "Compute the mean over the rows, not the sum: divide by their number.", rows * right
         yield "Do not divide by the number of rows.", right / rows
         yield "Divide by n - 1, not by n.", right * (rows - 1) / rows
         yield "Divide by n, not by n - 1.", right * rows / (rows - 1)
@@ -598,7 +598,7 @@ class _Watched:
         if self.is_function:
             tries = FACTORS
         elif not _is_finite(self.answer):
-            return f"There is NaN or infinity in it: {NO_NUMBER}"
+            return f"The result has NaN or infinity: {NO_NUMBER}"
         else:  # that one number is twice another says nothing
             has_numbers = numbers_of(self.answer) is not None
             tries = {m: by for m, by in FACTORS.items() if has_numbers and by not in (2, 0.5)}

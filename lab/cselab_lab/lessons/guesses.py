@@ -52,7 +52,7 @@ class Guesses:
         """
         unknown = [name for name in measured if name not in self.values]
         if unknown:
-            raise ValueError(f"no guess is called {unknown[0]!r}; there are: {', '.join(self.values)}.")
+            raise ValueError(f"no guess is called {unknown[0]!r}; expected one of {', '.join(self.values)}.")
         pairs = {name: (_plain(self.values[name]), _plain(value)) for name, value in measured.items()}
         return Outcome(pairs, [_compared(name, *pair) for name, pair in pairs.items()])
 

@@ -21,10 +21,10 @@ from cselab.encoders.heads import MLPHead
 from cselab.methods import Method, Setup, Views
 
 STAGES = {
-    "data": "what a row of the corpus holds, and what else is read",
-    "view": "what goes into the encoder: texts, tokens, input vectors, dropout",
-    "encoder": "what turns it into vectors: one network, or more",
-    "head": "what stands between vector and loss while training",
+    "data": "the columns of the corpus, and further inputs",
+    "view": "the input of the encoder: texts, tokens, input vectors, dropout",
+    "encoder": "the networks that compute vectors",
+    "head": "the layers between vector and loss while training",
     "loss": "which vectors are contrasted, and how",
 }
 """The stages of the pipeline, in order."""
@@ -111,7 +111,7 @@ def pipeline_diff(
         + ["sentences retrieved from the corpus"] * encode.retrieved,
         "view": encode.view_words(),
         "encoder": refused + ["a second network"] * bool(networks) + _encoder_words(encoder),
-        "head": _head_words(encoder) + ["weights of its own"] * _has_other_weights(method, networks),
+        "head": _head_words(encoder) + ["its own weights"] * _has_other_weights(method, networks),
         "loss": _loss_words(views, terms),
     }
     return {stage: "; ".join(dict.fromkeys(words)) for stage, words in by_stage.items() if words}
@@ -144,7 +144,7 @@ class _WatchedEncode(Encode):
             if not dropout:
                 changes.append("without dropout")
             elif self._rates() != self.rates:
-                changes.append("another rate of dropout")
+                changes.append("a different rate of dropout")
             self.changes += changes
             of_the_batch = isinstance(view, Mapping) or set(view) <= self.sentences
             self.plain_views += of_the_batch and not changes and by is None

@@ -151,7 +151,7 @@ def test_a_finished_run_is_read_back_and_a_different_run_refused(trained, encode
     printed = train(encoder, corpus, output, *again)
     assert "already finished: read from the folder" in printed and "best at step" in printed
     error = train(encoder, corpus, output, *again, "--seed", 1, ok=False)
-    assert "holds a run with another config (seed was 42, now 1)" in error
+    assert "holds a run with a different config (seed was 42, now 1)" in error
     assert (output / "model.safetensors").stat().st_mtime_ns == before
 
 
@@ -233,7 +233,7 @@ def test_adapters_of_that_rank_are_trained_and_merged(encoder, corpus, tmp_path)
     "options, words",
     [
         (["--set", "temprature=0.1"], "simcse: unknown parameter 'temprature'. It has: variant, temperature"),
-        (["--set", "temperature=hot"], "'temperature' takes a float (its default is 0.05); got 'hot'"),
+        (["--set", "temperature=hot"], "'temperature' needs a float (its default is 0.05); got 'hot'"),
         (["--set", "temperature"], "--set must be NAME=VALUE, got 'temperature'"),
         (["--set", "variant=best"], "unknown variant of simcse 'best'. Choose one of default, paper, released"),
         (["--batch-size", 65], "the corpus has 64 sentences, fewer than one batch of 65"),
@@ -242,7 +242,7 @@ def test_adapters_of_that_rank_are_trained_and_merged(encoder, corpus, tmp_path)
         (["--seeds", f"0-{10**12}"], "is more than 1000 seeds"),
         (["--temperature", "0.1"], ": --set temperature=VALUE"),
         (["--recipe", "bundled"], "--recipe bundled is for mini, micro, not for"),
-        (["--column", "text"], "is plain text, a sentence a line: it has no column 'text'"),
+        (["--column", "text"], "is plain text, a sentence a line, without a column 'text'"),
         (["\udcff"], "Error: argument 17 is not UTF-8: '\\udcff'"),
     ],
 )
@@ -261,7 +261,7 @@ def test_a_setting_that_may_be_none_is_checked_by_its_annotation(encoder, corpus
 @pytest.mark.parametrize(
     "content, words",
     [
-        (b"\n  \n", "no sentence in it"),
+        (b"\n  \n", "no sentence found"),
         (b"the same sentence\n" * 64, "only 1 different sentences (of 64)"),
         (b"the caf\xe9 is open\n" * 64, "line 1: byte 0xe9 is not utf-8"),
     ],
@@ -443,7 +443,7 @@ def test_ctrl_c_names_the_saved_step_and_the_same_command_continues(encoder, cor
     at["step"] = 4
     assert "holds the run up to step 2; run the same command to continue" in train(*line, ok=False)
     at["step"] = None
-    assert "simcse: goes on from step 2 of 4" in train(*line).split("simcse: 3/4")[0]  # at the start
+    assert "simcse: continues from step 2 of 4" in train(*line).split("simcse: 3/4")[0]  # at the start
 
 
 # ------------------------------------------------------------------------------------------ evaluate, compare
@@ -482,7 +482,7 @@ def test_baselines_and_transforms_are_scored_and_named(encoder, own_pairs, corpu
         found[f"tiny + {transform} fitted on 64 sentences of corpus.txt"] = run_json(*line)
     assert all(scores["records"][0]["encoder"] == known_as for known_as, scores in found.items())
     assert len({scores["scores"]["ours"] for scores in found.values()}) == len(found)
-    assert "no encoder folder" in run("evaluate", f"static:{tmp_path}/no", ok=False)
+    assert "does not exist" in run("evaluate", f"static:{tmp_path}/no", ok=False)
     file = tmp_path / "all.json"
     printed = run("baselines", encoder, "--suite", own_pairs, "--fit", corpus, "--json", file)
     rows = [line.rsplit("  ", 1) for line in printed.splitlines() if re.search(r" -?\d+\.\d\d$", line)]
@@ -505,7 +505,7 @@ def test_a_failed_evaluation_exits_with_1_and_has_no_score(encoder, stsb, tmp_pa
     "options, words",
     [
         (["--aggregation", "median"], "unknown aggregation 'median'"),
-        (["--representation", "head"], "has no head"),
+        (["--representation", "head"], "this one has none"),
         (["--device", "cuda:99"], "--device cuda:99: this machine has "),
         (["--fit", "world"], "--fit needs a transform: add --posthoc"),
         (["--posthoc", "without K"], "'without K': K must be a number of components, for example 'without 3'"),

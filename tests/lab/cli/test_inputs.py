@@ -43,8 +43,8 @@ EXPLAIN = "explain-score micro --expected"
         (f"{EXPLAIN} 0.5378 --task pairs.tsv", "0.5378 is a fraction, and scores are in points: give 53.78"),
         (f"{EXPLAIN} 53.78% --task pairs.tsv", "with a point and no %; got '53.78%'"),
         (f"{EXPLAIN} 53,78 --task pairs.tsv", "with a point and no %; got '53,78'"),
-        ("train simcse --corpus pairs.txt --output blocked --batch-size 2 --dev none", "run.json.part stands where"),
-        ("train simcse --corpus pairs.txt --output torn --batch-size 2 --dev none", "saving.part stands where"),
+        ("train simcse --corpus pairs.txt --output blocked --batch-size 2 --dev none", "run.json.part blocks"),
+        ("train simcse --corpus pairs.txt --output torn --batch-size 2 --dev none", "saving.part blocks"),
     ],
 )
 def test_one_line_names_what_is_wrong(line, words, tmp_path, monkeypatch):

@@ -25,7 +25,7 @@ TRAINED = [
     ("imsimcse-table1", "+noise on positives"),
     ("imsimcse-table1", "-noise on negatives"),
     ("imsimcse-table2", "Barlow Twins, full rank"),
-    ("imsimcse-table3", "dimension-wise alone"),
+    ("imsimcse-table3", "only dimension-wise"),
     ("imsimcse-table5", "m = 0.5 on the positive"),
     ("focal-table5", "m = 0.2"),
     (Experiment("mine", "?", (Row("triplets", "supervised_simcse"),)), "triplets"),

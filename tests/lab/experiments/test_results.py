@@ -18,7 +18,7 @@ TABLE = get_experiment("whitenedcse-table6")
 
 def averages(label, seed):
     seed = seed or 0
-    gain = {"SimCSE": 0.0, "whitening alone": 2.0 + 0.1 * seed, "both": 3.0 - 0.1 * seed}.get(label, -1.0)
+    gain = {"SimCSE": 0.0, "only whitening": 2.0 + 0.1 * seed, "both": 3.0 - 0.1 * seed}.get(label, -1.0)
     return {"Avg.": 50.0 + seed + gain, "World-STS": 60.0 + seed}
 
 
@@ -40,7 +40,7 @@ def read(tmp_path):
 
 
 def test_published_ours_and_the_gain_paired_by_seed(read):
-    row = cell(read(scores=averages), "whitening alone")
+    row = cell(read(scores=averages), "only whitening")
     assert row["published"] == 77.81 and row["n"] == 5 and row["sd"] == pytest.approx(1.1 * 2.5**0.5)
     assert row["ours"] == pytest.approx(54.2) and row["difference"] == pytest.approx(54.2 - 77.81)
     assert row["gain"] == pytest.approx(2.2) and row["published_gain"] == pytest.approx(1.56)
@@ -68,11 +68,11 @@ def test_a_search_on_dev_pairs_shows_no_test_set(read):
 
 def test_claims_are_answered_from_the_same_numbers(read):
     answers = {verdict.claim: verdict for verdict in read(scores=averages).verdicts()}
-    assert answers["whitening alone helps"].answer == "the same direction, larger"
-    assert answers["whitening alone helps"].published == pytest.approx(1.56)
-    third = answers["the third view helps once there is whitening"]
+    assert answers["whitening by itself helps"].answer == "the same direction, larger"
+    assert answers["whitening by itself helps"].published == pytest.approx(1.56)
+    third = answers["the third view helps after whitening"]
     assert third.answer == "as large as in the paper" and third.ours == pytest.approx(0.6)
-    hardly = answers["a third dropout view alone hardly helps"]
+    hardly = answers["a third dropout view by itself hardly helps"]
     assert hardly.answer == "the opposite" and hardly.ours == pytest.approx(-1.0)
 
 
@@ -107,7 +107,7 @@ def test_a_mean_over_columns_is_that_of_each_seed_and_of_the_printed_numbers(rea
 def test_rows_that_were_not_run_or_broke_down_stay_with_their_published_number(read):
     found = read(scores=averages, keep=lambda label, _: label != "both")
     assert cell(found, "both")["published"] == 78.78 and cell(found, "both")["n"] == 0
-    assert "the third view helps once there is whitening: not run; the paper has +1.0" in str(found)
+    assert "the third view helps after whitening: not run; the paper has +1.0" in str(found)
     found = read(scores=lambda label, seed: None if (label, seed) == ("both", 3) else averages(label, seed))
     assert cell(found, "both")["failed"] == 1 and "(4, 1 failed)" in found.shown()
 

@@ -115,7 +115,7 @@ def test_a_torn_last_line_is_cut_off_and_its_job_runs_again(small, tiny, made_up
         (("scores", "high"), "line 2 is no finished job"),
         (("scores", {"STS-B": "71"}), r"its scores are no numbers: \{'STS-B': '71'\}"),
         (("scores", {"STS-B": None}), "its scores are no numbers"),
-        (("experiment", "large"), r"line 2 belongs to large\.tiny\.jsonl: move it there"),
+        (("experiment", "large"), r"line 2 belongs to large\.tiny\.jsonl: move the line"),
     ],
 )
 def test_a_line_that_does_not_belong_there_is_named_and_nothing_runs(small, tiny, made_up, tmp_path, line, message):

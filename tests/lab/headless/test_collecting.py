@@ -96,7 +96,7 @@ def test_the_newer_of_two_files_counts(class_of_thirty):
     os.utime(second, (2**31, 2**31))
     answers, left_out = collect(class_of_thirty)
     assert next(a.answer for a in answers if a.student == "student 00") == "0.5"
-    assert sum("another file of student 00 for 00_tour" in line for line in left_out) == 1
+    assert sum("a second file of student 00 for 00_tour" in line for line in left_out) == 1
 
 
 def test_the_command_writes_a_table_and_a_page_that_runs_nothing_of_a_students(class_of_thirty, tmp_path):

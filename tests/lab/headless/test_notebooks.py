@@ -175,7 +175,7 @@ def test_an_unknown_parameter_or_value_stops_everything_before_the_first_cell(co
     course.write("01_other", "x = 1", parameters=["profile = 'smoke'\nlayers = 2"])
     with pytest.raises(ValueError, match=r"01_other: unknown parameter 'steps'. It has: profile, layers"):
         course.run(overrides={"steps": "20"})
-    with pytest.raises(ValueError, match=r"00_tour: parameter 'steps' takes an int .*got 'many'"):
+    with pytest.raises(ValueError, match=r"00_tour: parameter 'steps' needs an int .*got 'many'"):
         course.run("00", overrides={"steps": "many"})
     assert not course.output.exists() and not course.said
 

@@ -81,7 +81,7 @@ def test_values_from_python_keep_their_type():
     ],
 )
 def test_a_value_of_the_wrong_type_names_the_parameter_its_type_and_the_value(name, value, kind):
-    with pytest.raises(ValueError, match=rf"nb: parameter '{name}' takes {kind} .*; got {value!r}"):
+    with pytest.raises(ValueError, match=rf"nb: parameter '{name}' needs {kind} .*; got {value!r}"):
         typed_parameters("nb", DEFAULTS, {name: value})
 
 

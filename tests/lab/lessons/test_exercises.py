@@ -209,7 +209,7 @@ def test_zeros_are_no_evidence():
 @pytest.mark.parametrize(("base", "log"), [(2, math.log2), (10, math.log10)])
 def test_another_logarithm_is_known_everywhere(base, log):
     said = last_line(lambda x: log(x), Example("log 5", (5,), math.log(5)), Example("log 7", (7,), math.log(7)))
-    assert said.endswith(f"Use the natural logarithm, not the one to base {base}.")
+    assert said.endswith(f"Use the natural logarithm, not base {base}.")
 
 
 def test_functions_networks_and_tables_are_shown_without_addresses():
@@ -288,8 +288,8 @@ def test_an_order_and_an_index_too_large_are_known_everywhere():
 
 def test_a_sum_a_divisor_a_length_and_a_temperature_are_known_for_every_solution():
     for exercise, change, message in (
-        (ALIGNMENT, ".mean() -> .sum()", "Take the mean, not the sum."),
-        (ALIGNMENT, ".sum(dim=1) -> .mean(dim=1)", "Take the sum, not the mean."),
+        (ALIGNMENT, ".mean() -> .sum()", "Compute the mean, not the sum."),
+        (ALIGNMENT, ".sum(dim=1) -> .mean(dim=1)", "Compute the sum, not the mean."),
         (ZCA, "/ len(x) -> / (len(x) - 1)", FEWER),
         (ALIGNMENT, "torch.nn.functional.normalize(side, dim=1) -> side", LENGTH),
         (LOSS, "normalize(second, dim=1) -> second", LENGTH),

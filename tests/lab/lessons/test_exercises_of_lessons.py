@@ -52,7 +52,7 @@ def test_an_exercise_knows_few_mistakes_of_its_own():
 
 
 ANYWHERE = {
-    "The sign is the other way round": lambda right, *arguments: -numbers_of(right(*arguments)),
+    "The sign is reversed": lambda right, *arguments: -numbers_of(right(*arguments)),
     "per cent": lambda right, *arguments: 100 * numbers_of(right(*arguments)),
     "That is no finite number": lambda right, *arguments: float("nan") * numbers_of(right(*arguments)),
     "Your function returned a str, 'text'": lambda right, *arguments: "text",

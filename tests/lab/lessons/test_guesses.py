@@ -48,7 +48,7 @@ def test_guesses_are_compared_as_they_become_known():
     mine = guess(near=0.9, far=...)
     assert repr(mine) == "you said: near = 0.9"
     assert len(mine.compare(far=0.1).lines) == 1
-    with pytest.raises(ValueError, match="no guess is called 'nere'; there are: near, far"):
+    with pytest.raises(ValueError, match="no guess is called 'nere'; expected one of near, far"):
         mine.compare(nere=0.1)
 
 

@@ -58,7 +58,7 @@ def test_what_is_refused_is_said_and_the_rest_is_seen_all_the_same(cards):
     assert cards["cards"].stages == {
         "data": "sentences retrieved from the corpus",
         "view": "changed texts",
-        "encoder": "needs a model that tells upper from lower case",
+        "encoder": "needs a model with upper and lower case",
         "loss": "further negatives; weighted negatives",
     }
 
@@ -93,4 +93,4 @@ def test_watching_leaves_the_encoder_and_the_random_numbers_alone():
 def test_another_rate_is_seen_where_attention_keeps_it_as_a_number():
     encoder = SentenceEncoder(families.make_backbone("qwen3"), families.make_tokenizer("qwen3"), "mean")
     encoder.dropout = 0.1
-    assert "another rate of dropout" in pipeline_diff(create_method("scd"), encoder)["view"]
+    assert "a different rate of dropout" in pipeline_diff(create_method("scd"), encoder)["view"]

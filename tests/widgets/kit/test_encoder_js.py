@@ -158,17 +158,17 @@ def test_an_encoder_that_the_page_does_not_compute_is_refused(micro):
         carried_encoders({"mine": "micro"})
     prompted = micro.copy()
     prompted.use_prompt('"{sentence}" means [MASK].')
-    with pytest.raises(ValueError, match="mine is not what the page computes: it must be one without a prompt"):
+    with pytest.raises(ValueError, match="mine cannot be computed in the page: expected one without a prompt"):
         carried_encoders({"mine": prompted})
     other = micro.copy()
     other.backbone.config.hidden_act = "relu"
-    with pytest.raises(ValueError, match="mine is not what the page computes: it must be a BERT with gelu"):
+    with pytest.raises(ValueError, match="mine cannot be computed in the page: expected a BERT with gelu"):
         carried_encoders({"mine": other})
 
 
 def test_a_page_that_would_be_too_heavy_is_refused(micro, monkeypatch):
     monkeypatch.setattr("cselab_widgets.kit.carried_encoder.HEAVIEST", 3_000_000)
     with pytest.raises(
-        ValueError, match="a page with micro would weigh 3 MB or more; it may weigh 20: give small encoders"
+        ValueError, match="a page with micro would weigh 3 MB or more; at most 20 MB fit: give small encoders"
     ):
         carried_encoders({"micro": micro})

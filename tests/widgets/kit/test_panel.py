@@ -70,7 +70,7 @@ def test_a_value_that_the_state_rejects_is_told_beside_the_control_and_changes_n
 
 
 def test_an_unknown_field_is_refused_with_the_list_of_the_known():
-    with pytest.raises(TypeError, match="Dot has no 'plaec' to set; it has place"):
+    with pytest.raises(TypeError, match="Dot has no 'plaec' to set; expected one of place"):
         Dot(DotState()).set(plaec=3)
 
 

@@ -31,5 +31,5 @@ def test_vectors_of_pairs_alone_are_explored_by_their_pairs():
 
 
 def test_what_has_no_dropout_is_told_by_the_panel_that_needs_it():
-    with pytest.raises(TypeError, match="SimpleNamespace encodes without dropout alone: give a"):
+    with pytest.raises(TypeError, match="SimpleNamespace encodes only without dropout: give a"):
         NoiseLab(KINDS["model2vec"], TEXTS)

@@ -130,12 +130,12 @@ def rows(count: int, width: int = 3) -> np.ndarray:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"sentences": ["a", "b"]}, "sentences has 2 entries; it needs at least 3"),
+        ({"sentences": ["a", "b"]}, "sentences has 2 entries; expected at least 3"),
         ({"embeddings": {}}, "embeddings is empty"),
         ({"embeddings": {"a": {}}}, r"embeddings\['a'\] has no snapshot"),
         ({"embeddings": {"a": rows(4)}}, r"embeddings\['a'\] has 4 rows for 5 sentences"),
         ({"embeddings": {"a": {0: rows(5), 9: rows(6)}}}, r"embeddings\['a'\]\[9\] has 6 rows for 5 sentences"),
-        ({"embeddings": {"a": rows(5)[:, 0]}}, r"has shape \(5,\); it must be \[sentences, at least 2\]"),
+        ({"embeddings": {"a": rows(5)[:, 0]}}, r"has shape \(5,\); expected \[sentences, at least 2\]"),
         ({"embeddings": {"a": {0: rows(5), 9: rows(5, 4)}}}, "changes its width over the steps: {0: 3, 9: 4}"),
         ({"embeddings": {"a": np.full((5, 3), np.nan)}}, "holds NaN or infinity, first in row 0"),
         ({"embeddings": {"a": np.ones((5, 3))}}, r"embeddings\['a'\]: the embeddings are all the same"),
@@ -279,9 +279,9 @@ def test_t_sne_makes_each_step_a_map_of_its_own_and_says_so():
     for step in (0, 9):
         drawn = points(panel, step=step)[0]
         assert gathered(drawn.x, drawn.y)
-    assert "each step is a map of its own" in panel.explain(panel.state)
+    assert "each step is a separate map" in panel.explain(panel.state)
     assert panel.figure().layout.xaxis.showticklabels is False
-    assert "a map of its own" in panel.summary()
+    assert "a separate map" in panel.summary()
 
 
 @pytest.mark.slow

@@ -39,12 +39,12 @@ def test_a_value_that_no_control_offers_is_refused_with_what_it_offers(name):
     before = panel.state
     for field, control in shown_fields(panel.state).items() if name != "TrainingMonitor" else ():
         refused = [("no such", f"{field} is 'no such'; choose one of ")] if control.kind in CHECKED else []
-        refused += [(-1, f"{field} is -1; it must be ")] * bool({"above", "at_least"} & control.bounds.keys())
-        refused += [(10**6, f"{field} is 1000000; it must be ")] * bool({"below", "at_most"} & control.bounds.keys())
+        refused += [(-1, f"{field} is -1; expected ")] * bool({"above", "at_least"} & control.bounds.keys())
+        refused += [(10**6, f"{field} is 1000000; expected ")] * bool({"below", "at_most"} & control.bounds.keys())
         for value, message in refused:
             with pytest.raises(ValueError, match=message):
                 panel.set(**{field: value})
-    with pytest.raises(TypeError, match="has no 'nothing' to set; it has"):
+    with pytest.raises(TypeError, match="has no 'nothing' to set; expected one of"):
         panel.set(nothing=1)
     assert panel.state is before
 
@@ -133,5 +133,5 @@ def test_a_panel_that_computes_in_the_page_is_one_light_piece(panel, tmp_path):
     assert bundle["text/html"] == second._html() and escape(second.summary()) in bundle["text/html"]
     page = second.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
     assert len(page) < 80_000 and loaded_from_outside(page) == []
-    with pytest.raises(TypeError, match=f"{panel.__name__} has no 'nothing' to set; it has"):
+    with pytest.raises(TypeError, match=f"{panel.__name__} has no 'nothing' to set; expected one of"):
         second.set(nothing=3)

@@ -163,5 +163,5 @@ def test_what_an_encoder_does_not_read_of_a_sentence_is_said(tiny_encoder, pairs
     panel.set(first=" ".join([sentences[0]] * 500), second="\u6f22 " + sentences[1])
     first, second = panel.state.remarks
     assert first.startswith("first sentence: tiny reads") and "the rest is cut off" in first
-    assert second.startswith("second sentence: tiny does not know 1 of")
+    assert second.startswith("second sentence: tiny has no vocabulary for 1 of")
     assert first in panel.details(panel.state) and second in panel.summary()

@@ -45,11 +45,11 @@ def test_what_is_typed_in_the_page_is_the_state(encoders):
     ("given", "words"),
     [
         ({"sentences": []}, "sentences has 0 entries"),
-        ({"sentences": ["a"] * 9}, "sentences has 9 entries; there is room for 8"),
-        ({"sentences": ["a", "  "]}, "sentences[1] is '  '; it must be one line, and not blank"),
-        ({"sentences": ["a\nb"]}, "sentences[0] is 'a\\nb'; it must be one line"),
-        ({"pair": (0, 3)}, "pair is (0, 3); it must be two different numbers from 0 to 2"),
-        ({"pair": (1, 1)}, "pair is (1, 1); it must be two different numbers"),
+        ({"sentences": ["a"] * 9}, "sentences has 9 entries; expected at most 8"),
+        ({"sentences": ["a", "  "]}, "sentences[1] is '  '; expected one line, and not blank"),
+        ({"sentences": ["a\nb"]}, "sentences[0] is 'a\\nb'; expected one line"),
+        ({"pair": (0, 3)}, "pair is (0, 3); expected two different numbers from 0 to 2"),
+        ({"pair": (1, 1)}, "pair is (1, 1); expected two different numbers"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_with_what_is_allowed(encoders, given, words):

@@ -33,11 +33,11 @@ def test_sentences_are_numbers_of_words_and_a_run_of_the_page_is_told_in_words_a
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"loss": "hinge"}, "loss is 'hinge'; it must be one of 'InfoNCE'"),
-        ({"temperature": -1.0}, "temperature is -1.0; it must be positive"),
-        ({"noise": 1.0}, "noise is 1.0; it is a probability of 0 or more, below 1"),
-        ({"batch": 7}, "batch is 7; it must be from 2 to the 6 sentences"),
-        ({"artificial": -2}, "artificial is -2; it must be 0 or more"),
+        ({"loss": "hinge"}, "loss is 'hinge'; expected one of 'InfoNCE'"),
+        ({"temperature": -1.0}, "temperature is -1.0; expected a positive value"),
+        ({"noise": 1.0}, "noise is 1.0; expected a probability of 0 or more, below 1"),
+        ({"batch": 7}, "batch is 7; expected from 2 to the 6 sentences"),
+        ({"artificial": -2}, "artificial is -2; expected 0 or more"),
         ({"sentences": ["a cat", "?!"]}, "'?!' has no words"),
         ({"pairs": Pairs(["a"], ["b"], [3], "x")}, "no pair has a grade of 4 or more"),
     ],

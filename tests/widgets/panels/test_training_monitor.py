@@ -311,7 +311,7 @@ def test_headless_what_goes_wrong_is_raised_at_once(monkeypatch):
 
 @pytest.mark.parametrize(
     ("changes", "message"),
-    [({"command": "halt"}, "command is 'halt'; it must be one of run, pause, stop"), ({"phase": "x"}, "phase is 'x'")],
+    [({"command": "halt"}, "command is 'halt'; expected one of run, pause, stop"), ({"phase": "x"}, "phase is 'x'")],
 )
 def test_unknown_commands_are_refused(changes, message):
     with pytest.raises(ValueError, match=message):

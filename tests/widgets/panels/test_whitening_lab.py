@@ -46,19 +46,19 @@ def test_whitening_is_that_of_the_training_head(lab, vectors):
 def test_zca_makes_all_variances_one_and_other_sentences_nearly(lab):
     found = traces(lab, strategy="ZCA")
     np.testing.assert_allclose(found["spectrum: batch, after"].y, 1, atol=1e-3)
-    others = np.array(found["spectrum: other sentences, after"].y)
+    others = np.array(found["spectrum: held-out sentences, after"].y)
     assert 0.1 < others.min() < others.max() < 10
 
 
 def test_a_batch_smaller_than_the_width_blows_other_sentences_up_and_groups_cure_it(lab):
     small = traces(lab, strategy="ZCA", batch_size=5)
     assert len(small["spectrum: batch, after"].y) == 4  # 5 rows have 4 directions
-    assert max(small["spectrum: other sentences, after"].y) > 1e4
+    assert max(small["spectrum: held-out sentences, after"].y) > 1e4
     lab.set(strategy="ZCA", batch_size=5)
     assert "5 rows have no variance in 4 of the 8 directions" in lab.summary()
     assert "5 rows have no variance" in lab.figure().layout.meta["words"][1]
     grouped = traces(lab, strategy="group", num_groups=4, batch_size=5)
-    assert max(grouped["spectrum: other sentences, after"].y) < 1e3
+    assert max(grouped["spectrum: held-out sentences, after"].y) < 1e3
     lab.set(strategy="group")
     assert "no variance" not in lab.summary()
 

@@ -60,8 +60,8 @@ def carried_encoders(encoders: Mapping[str, SentenceEncoder]) -> dict[str, Any]:
 def _check_weight(weight: int, names: Iterable[str]) -> None:
     if weight > HEAVIEST:
         raise ValueError(
-            f"a page with {', '.join(names)} would weigh {weight / 1e6:.0f} MB or more; it may weigh 20: give small "
-            "encoders, such as 'micro' and what was trained from it."
+            f"a page with {', '.join(names)} would weigh {weight / 1e6:.0f} MB or more; at most 20 MB fit: give small "
+            "encoders, such as 'micro' and its trained copies."
         )
 
 
@@ -127,13 +127,12 @@ def _settings(name: str, encoder: SentenceEncoder) -> dict[str, Any]:
     lower = {"clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
     wanted = {
         "a BERT with gelu": config.model_type == "bert" and getattr(config, "hidden_act", "") == "gelu",
-        "one whose WordPiece knows no capitals": tokens["model"]["type"] == "WordPiece"
-        and lower.items() <= read.items(),
+        "one whose WordPiece has no capitals": tokens["model"]["type"] == "WordPiece" and lower.items() <= read.items(),
         "one without a prompt around [MASK]": encoder.template is None,
         "one without a prefix of keys and values": encoder.prefix is None,
     }
     if wrong := [what for what, so in wanted.items() if not so]:
-        raise ValueError(f"{name} is not what the page computes: it must be {wrong[0]}.")
+        raise ValueError(f"{name} cannot be computed in the page: expected {wrong[0]}.")
     vocabulary = sorted(tokens["model"]["vocab"].items(), key=lambda entry: entry[1])
     assert all(one + 1 == other for (_, one), (_, other) in pairwise(vocabulary))
     return {

@@ -61,7 +61,7 @@ class Shown:
         limits = {bound: _of(state, limit) for bound, limit in self.bounds.items()}
         if not all(BOUNDS[bound](value, limit) for bound, limit in limits.items()):
             words = " and ".join(f"{bound.replace('_', ' ')} {limit:g}" for bound, limit in limits.items())
-            raise ValueError(f"{name} is {value!r}; it must be {words}.")
+            raise ValueError(f"{name} is {value!r}; expected {words}.")
 
     def hidden(self, state: Any) -> bool:
         return bool(self.when) and not getattr(state, self.when)

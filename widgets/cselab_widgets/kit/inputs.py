@@ -25,9 +25,9 @@ def texts(given: Sequence[str], name: str, at_least: int = 1) -> tuple[str, ...]
     given = tuple(given)
     for row, text in enumerate(given):
         if not isinstance(text, str):
-            raise TypeError(f"{name}[{row}] is {text!r}; it must be text.")
+            raise TypeError(f"{name}[{row}] is {text!r}; expected text.")
     if len(given) < at_least:
-        raise ValueError(f"{name} has {len(given)} entries; it needs at least {at_least}.")
+        raise ValueError(f"{name} has {len(given)} entries; expected at least {at_least}.")
     return given
 
 
@@ -40,7 +40,7 @@ def vectors(given: Any, name: str, rows: int | None = None) -> Float[np.ndarray,
     array = np.asarray(given)
     array = array if array.dtype == np.float64 else array.astype(np.float32)
     if array.ndim != 2 or array.shape[1] < 2:
-        raise ValueError(f"{name} has shape {array.shape}; it must be [sentences, at least 2].")
+        raise ValueError(f"{name} has shape {array.shape}; expected [sentences, at least 2].")
     if rows is not None and len(array) != rows:
         raise ValueError(f"{name} has {len(array)} rows for {rows} sentences.")
     finite = np.isfinite(array).all(axis=1)
@@ -71,7 +71,7 @@ def snapshots(given: Any, name: str, sentences: Sequence[str]) -> dict[int | Non
     }
     widths = {step: array.shape[1] for step, array in taken.items()}
     if len(set(widths.values())) > 1:
-        raise ValueError(f"{name} changes its width over the steps: {widths}; one plane cannot hold both.")
+        raise ValueError(f"{name} changes its width over the steps: {widths}; one plane cannot hold several widths.")
     return taken
 
 
@@ -108,7 +108,7 @@ def filled_frame(frame: "pandas.DataFrame", needed: Sequence[str], known: Mappin
     """A frame of our own, lines numbered from 0, with every known column: what stands for it where it is not there.
 
     Raises:
-        ValueError: a column that is needed is not there.
+        ValueError: a needed column is missing.
     """
     missing = [name for name in needed if name not in frame.columns]
     if missing:

@@ -95,7 +95,7 @@ class PagePanel(anywidget.AnyWidget):
         allowed = [field.name for field in fields(self.state)]
         for name in changes:
             if name not in allowed:
-                raise TypeError(f"{type(self).__name__} has no {name!r} to set; it has {', '.join(allowed)}.")
+                raise TypeError(f"{type(self).__name__} has no {name!r} to set; expected one of {', '.join(allowed)}.")
         self.state = replace(self.state, **changes)
         self.shown = asdict(self.state)
 

@@ -169,7 +169,7 @@ class Panel(traitlets.HasTraits):
         allowed = [field.name for field in fields(self.state)]
         for name in changes:
             if name not in allowed:
-                raise TypeError(f"{type(self).__name__} has no {name!r} to set; it has {', '.join(allowed)}.")
+                raise TypeError(f"{type(self).__name__} has no {name!r} to set; expected one of {', '.join(allowed)}.")
         return replace(self.state, **changes)
 
     @traitlets.validate("selection")

@@ -80,12 +80,12 @@ def project(
     fitted_on = steps[0] if fit_on == "first" else steps[-1] if fit_on == "last" else fit_on
     if isinstance(fitted_on, str) or fitted_on not in snapshots:
         raise ValueError(
-            f"fit_on is {fit_on!r}; it must be 'first', 'last' or one of the steps {', '.join(map(str, steps))}."
+            f"fit_on is {fit_on!r}; expected 'first', 'last' or one of the steps {', '.join(map(str, steps))}."
         )
     directions = {step: unit_rows(snapshots[step]) for step in steps}
     fitted = directions[fitted_on]
     if np.ptp(fitted, axis=0).max() < 1e-9:
-        raise ValueError("the embeddings are all the same; there is no plane to see them in. Fit on another step.")
+        raise ValueError("the embeddings are all the same and have no plane. Fit on a different step.")
     if method == TSNE:
         own = _Lazily(steps, lambda step: _tsne(directions[step]))
         return Projection(own, None, None, method)
@@ -113,7 +113,7 @@ def unit_rows(rows: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
     """
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not lengths.all():
-        raise ValueError(f"row {int(np.argmin(lengths))} is all zeros; it has no direction.")
+        raise ValueError(f"row {int(np.argmin(lengths))} is all zeros and has no direction.")
     return rows / lengths
 
 
@@ -143,7 +143,7 @@ def _pca(rows: Float[np.ndarray, "n d"], components: int) -> Any:
 
     if min(rows.shape) < components:
         raise ValueError(
-            f"{len(rows)} rows of width {rows.shape[1]} have no component {components}; choose another projection."
+            f"{len(rows)} rows of width {rows.shape[1]} have no component {components}; choose a different projection."
         )
     # The full decomposition is exact; of many rows its covariance gives the same axes sooner.
     solver = "covariance_eigh" if len(rows) > 4 * rows.shape[1] else "full"
@@ -173,6 +173,6 @@ def _umap(rows: Float[np.ndarray, "n d"]) -> Any:
                 "UMAP needs umap-learn: pip install umap-learn (it brings numba, together about 210 MB)."
             ) from None
     if len(rows) < 5:
-        raise ValueError(f"UMAP needs at least 5 rows, got {len(rows)}; choose another projection.")
+        raise ValueError(f"UMAP needs at least 5 rows, got {len(rows)}; choose a different projection.")
     mapper = UMAP(n_neighbors=min(15, len(rows) - 1), random_state=SEED, n_jobs=1, init="pca")
     return mapper.fit(rows.astype(np.float32))

@@ -49,8 +49,8 @@ def dropout_views(
     """
     if not hasattr(encoder, "pooled"):
         raise TypeError(
-            f"{type(encoder).__name__} encodes without dropout alone: give a cselab.SentenceEncoder, the name or "
-            "folder of one, or vectors of your own."
+            f"{type(encoder).__name__} encodes only without dropout: give a cselab.SentenceEncoder, the name or "
+            "folder of one, or your own vectors."
         )
     features = encoder.tokenize(sentences)
     mode = encoder.training
@@ -92,7 +92,7 @@ def as_views(given: Any, name: str) -> Float[np.ndarray, "k n d"]:
     views = views[None] if views.ndim == 2 else views
     if views.ndim != 3 or views.shape[1] < 4 or views.shape[2] < 2:
         raise ValueError(
-            f"{name} has shape {np.shape(given)}; it must be [sentences, width] or [views, sentences, width], "
+            f"{name} has shape {np.shape(given)}; expected [sentences, width] or [views, sentences, width], "
             "with at least 4 sentences and 2 channels."
         )
     if not np.isfinite(views).all():

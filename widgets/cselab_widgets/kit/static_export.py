@@ -296,7 +296,7 @@ class Parts:
         self._numbers: dict[str, int] = {}
 
     def number(self, value: Any) -> int:
-        """The number of a value, which is put among the parts if it is not there yet."""
+        """The number of a value, which is added to the parts if missing."""
         return self._named(self._text(value, top=True))
 
     def _text(self, value: Any, top: bool = False) -> str:

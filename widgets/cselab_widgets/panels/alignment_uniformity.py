@@ -321,7 +321,7 @@ def _path(label: str, run: Any) -> Path:
         here = Measurement(row["step"], row["alignment"], row["uniformity"], row.get("score"))
         for name, value in zip(here._fields, here, strict=True):
             if value is not None and not isfinite(value):
-                raise ValueError(f"{label}: {name} is {value} at step {here.step}; it must be finite.")
+                raise ValueError(f"{label}: {name} is {value} at step {here.step}; expected a finite value.")
         at[here.step] = here
     if not at:
         raise ValueError(
@@ -358,9 +358,11 @@ def _checked(cosines: Mapping[str, CosinesByGrade], seeds: Mapping[str, Any]) ->
         if name not in seeds:
             raise ValueError(f"cosines has {name!r}; the methods are {', '.join(seeds)}.")
         if not watch.by_step:
-            raise ValueError(f"cosines[{name!r}] saw no step; pass it to train(..., callbacks=[it]) with an evaluator.")
+            raise ValueError(
+                f"cosines[{name!r}] saw no step; pass the watcher to train(..., callbacks=[watcher]) with an evaluator."
+            )
         if grades is not None and list(watch.pairs.scores) != grades:
-            raise ValueError(f"cosines[{name!r}] watched other pairs than the first; give all the same pairs.")
+            raise ValueError(f"cosines[{name!r}] watched different pairs from the first; give all the same pairs.")
         grades = list(watch.pairs.scores)
     return dict(cosines)
 

@@ -294,7 +294,7 @@ def summary(state: EmbeddingMapState) -> str:
             shares = " + ".join(f"{share:.0%}" for share in plane.explained)
             told = f"spread {spread:.3f}  axes hold {shares} of the variance{_fitted_on(plane)}"
         else:
-            told = f"fitted{_fitted_on(plane)}" if plane.fitted_on is not None else "a map of its own"
+            told = f"fitted{_fitted_on(plane)}" if plane.fitted_on is not None else "a separate map"
         lines.append(f"  {title:{width}}  {told}")
     if state.picked is not None:
         lines.append(f"  {_picked_in_words(state)}")
@@ -315,10 +315,10 @@ def explain(state: EmbeddingMapState) -> str:
         of = f"; the axes are those of step {' and '.join(map(str, fitted))}" if fitted else ""
         text += f" All pictures and steps share one scale{of}."
     elif state.projection == TSNE and several:
-        text += " t-SNE cannot place new vectors: each plane and each step is a map of its own."
+        text += " t-SNE cannot place new vectors: each plane and each step is a separate map."
     elif state.projection == UMAP and state.steps:
         fitted = sorted({plane.fitted_on for plane in state.planes.values() if plane.fitted_on is not None})
-        text += f" Other steps are placed into the map of step {' and '.join(map(str, fitted))}."
+        text += f" Further steps are placed into the map of step {' and '.join(map(str, fitted))}."
     return text + " Lasso dots to select them; click one for its nearest sentences in full width."
 
 

@@ -254,7 +254,7 @@ def summary(state: LossLabState) -> str:
         f"{state.loss} at step {state.step}, temperature {state.temperature:g}{_own(state)}, batch of {n}",
         f"  cosines: positives {positives.mean():.3f}, negatives {negatives.mean():.3f}; "
         f"{first} of {n} positives are their sentence's nearest",
-        f"  half of the push comes from {half} of {n - 1} negatives; the hardest alone carries {carried[0]:.0%}",
+        f"  half of the push comes from {half} of {n - 1} negatives; the hardest carries {carried[0]:.0%}",
         f"  the wrong way: {apart} of {n} positives pushed apart, "
         f"{together} of {n * (n - 1)} negatives pulled together",
     ]
@@ -367,7 +367,7 @@ def _four(given: Any, name: str) -> np.ndarray:
 def _cosines(state: LossLabState) -> Plane:
     values = state.cosines().numpy().round(3)
     heat = heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}", scale=True)
-    words = "Rows are sentences, columns their other views; positives lie on the diagonal."
+    words = "Rows are sentences, columns their second views; positives lie on the diagonal."
     return matrix(f"Cosines at step {state.step}", heat, "sentence", words)
 
 

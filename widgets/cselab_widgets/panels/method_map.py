@@ -39,7 +39,7 @@ class MethodMapState(State):
 
     def __post_init__(self) -> None:
         if not self.cards:
-            raise ValueError("cards is empty: give what cselab_lab.lessons.pipeline_diff.method_cards() returns.")
+            raise ValueError("cards is empty: give the result of cselab_lab.lessons.pipeline_diff.method_cards().")
         super().__post_init__()
 
     @property
@@ -152,9 +152,7 @@ class MethodMap(Panel):
     """
 
     explain = staticmethod(
-        lambda state: (
-            "A dot: there the method does something that SimCSE does not. Point at it, or click it, to read what."
-        )
+        lambda state: "A dot marks a difference from SimCSE. Point at the dot, or click it, to read the difference."
     )
 
     holds = MethodMapState

@@ -142,7 +142,7 @@ def _cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 QUESTIONS = {
     "How far does dropout move a sentence?": (0,),
     "What does noise do to cosines?": (1,),
-    "Which sentences reach another?": (2,),
+    "Which sentences reach a neighbour?": (2,),
 }
 
 
@@ -157,7 +157,7 @@ def summary(state: NoiseLabState) -> str:
     beyond = int((clouds.radius > clouds.distance).sum())
     lines = [
         f"Dropout noise of {len(state.passes)} passes over {len(state.sentences)} sentences",
-        f"  {state.sentences[row]!r}: cloud of radius {clouds.radius[row]:.3f}, nearest other sentence at "
+        f"  {state.sentences[row]!r}: cloud of radius {clouds.radius[row]:.3f}, nearest neighbour at "
         f"{clouds.distance[row]:.3f}: {state.sentences[clouds.nearest[row]]!r}",
         f"  {beyond} of {len(state.sentences)} clouds have a radius larger than the distance to the nearest sentence",
     ]
@@ -226,7 +226,7 @@ class NoiseLab(Panel):
             )
             # A model without dropout would give the same vector every time.
             if not np.ptp(drawn, axis=0).any():
-                raise ValueError("encoder has no dropout: all its passes are the same, and there is no noise to see.")
+                raise ValueError("encoder has no dropout: all its passes are the same, without noise.")
             drawn, still = _after_head(encoder, drawn), _after_head(encoder, still)[0]
         else:
             if clean is None:
@@ -414,5 +414,5 @@ def _cosines(state: NoiseLabState) -> Plane:
         x,
         {"title": {"text": "cosine"}},
         words="Boxes hold half of the pairs, whiskers 90 %. +noise adds a Gaussian to each coordinate (mean square "
-        f"{state.mean_square:.3g}); -noise takes means of {state.mean_of} passes.",
+        f"{state.mean_square:.3g}); -noise uses means of {state.mean_of} passes.",
     )

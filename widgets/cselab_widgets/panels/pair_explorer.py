@@ -127,7 +127,7 @@ class PairData:
         longest = reader.max_length - reader.tokenizer.num_special_tokens_to_add()
         unknown = tokens[:longest].count(reader.tokenizer.unk_token_id)
         cut = f"reads {longest} of {len(tokens)} tokens, the rest is cut off"
-        alike = f"does not know {unknown} of {len(tokens)} tokens and takes them all for the same one"
+        alike = f"has no vocabulary for {unknown} of {len(tokens)} tokens and reads them all as the same one"
         return "; ".join([cut] * (len(tokens) > longest) + [alike] * (unknown > 0))
 
     def without(self, encoder: str, vectors: Float[np.ndarray, "n d"], removed: int) -> Float[np.ndarray, "n d"]:

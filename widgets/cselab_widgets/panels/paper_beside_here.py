@@ -249,7 +249,7 @@ def summary(state: PaperBesideHereState) -> str:
     cells = {
         row: {name: text for name, text in texts.items() if name != "note"} for row, texts in _cells(state).items()
     }
-    lines = [f"{state.title or 'Published beside ours'}: {state.column}", table(cells)]
+    lines = [f"{state.title or 'Published and ours'}: {state.column}", table(cells)]
     return "\n".join([*lines, *state.verdicts])
 
 
@@ -284,7 +284,7 @@ def explain(state: PaperBesideHereState) -> str:
     if state.shown["ours"].isna().all():
         text = "Diamonds: as published. Nothing was run here yet: cselab experiment run."
     elif state.measure != state.column:
-        text += f" Ours is {state.measure}, for want of the published number's data: compare order, not size."
+        text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."
     return text
 
 
@@ -492,7 +492,7 @@ def _complete(frame: "pandas.DataFrame", view: str) -> "pandas.DataFrame":
 
     frame = filled_frame(frame, NEEDED[view], KNOWN)
     if not len(frame):
-        raise ValueError("the frame has no lines; there is nothing to compare.")
+        raise ValueError("the frame has no lines; nothing to compare.")
     for name in (name for name, one in KNOWN.items() if isinstance(one, float)):
         frame[name] = pd.to_numeric(frame[name])
     if view == "numbers":

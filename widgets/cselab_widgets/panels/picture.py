@@ -23,7 +23,7 @@ class PictureState:
         if not self.planes:
             raise ValueError("a picture needs at least one plane: Picture([Plane(title, traces, x, y)], words).")
         if self.columns < 1:
-            raise ValueError(f"columns is {self.columns}; it must be at least 1.")
+            raise ValueError(f"columns is {self.columns}; expected at least 1.")
 
 
 def figure(state: PictureState) -> go.Figure:

@@ -138,7 +138,7 @@ def figure(state: RankLabState) -> go.Figure:
             f"The first {len(heat.z)} of {state.dimensions} dimensions",
             heat,
             "dimension",
-            "The cross-correlation of the two views. Barlow Twins wants 1 on the diagonal and 0 elsewhere.",
+            "The cross-correlation of the views. Barlow Twins pulls the diagonal to 1 and the rest to 0.",
         ),
         *(_floor(state, name) for name in state.losses),
     ]
@@ -176,7 +176,7 @@ class RankLab(Panel):
         key: see `Panel`.
 
     Raises:
-        ValueError: more rows or dimensions than there are, vectors of a wrong shape.
+        ValueError: more rows or dimensions than exist, vectors of a wrong shape.
 
     See also: `cselab.losses.barlow_twins`; `WhiteningLab`, where the same limit meets whitening.
 
@@ -328,7 +328,7 @@ def _singular_values(state: RankLabState) -> Plane:
         named_at_ends(lines, "names", log=True),
         x,
         {"title": {"text": "singular value"}, **decades(np.concatenate([line.y for line in lines]))},
-        words="Where a line ends, the directions end: no loss can move the others.",
+        words="Where a line ends, the directions end: no loss can move the rest.",
     )
 
 

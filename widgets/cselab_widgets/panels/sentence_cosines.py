@@ -23,7 +23,7 @@ MOST = 8  # sentences
 _IN_OUTPUT = """\
 <style>{css}</style>
 <div class="cselab-panel"><pre>{summary}</pre>
-<p class="cselab-note">To type sentences of your own, run this cell in JupyterLab: the weights, {weight:.1f} MB, are not
+<p class="cselab-note">To type your own sentences, run this cell in JupyterLab: the weights, {weight:.1f} MB, are not
 kept with the notebook. <code>.to_html(path)</code> of this panel writes a page that has them and needs neither a kernel
 nor a network.</p></div>"""
 
@@ -43,13 +43,13 @@ class SentenceCosinesState:
     def __post_init__(self) -> None:
         typed = list(texts(self.sentences, "sentences"))
         if len(typed) > MOST:
-            raise ValueError(f"sentences has {len(typed)} entries; there is room for {MOST}.")
+            raise ValueError(f"sentences has {len(typed)} entries; expected at most {MOST}.")
         for row, text in enumerate(typed):
             if not text.strip() or "\n" in text:
-                raise ValueError(f"sentences[{row}] is {text!r}; it must be one line, and not blank.")
+                raise ValueError(f"sentences[{row}] is {text!r}; expected one line, and not blank.")
         pair = [0, 0] if len(typed) == 1 else list(self.pair)
         if len(pair) != 2 or not all(row in range(len(typed)) for row in pair) or len(set(pair)) < min(2, len(typed)):
-            raise ValueError(f"pair is {self.pair!r}; it must be two different numbers from 0 to {len(typed) - 1}.")
+            raise ValueError(f"pair is {self.pair!r}; expected two different numbers from 0 to {len(typed) - 1}.")
         object.__setattr__(self, "sentences", typed)
         object.__setattr__(self, "pair", pair)
 

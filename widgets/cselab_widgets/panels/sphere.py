@@ -52,11 +52,11 @@ class SphereState:
 
     def __post_init__(self) -> None:
         if self.loss not in SPHERE_LOSSES:
-            raise ValueError(f"loss is {self.loss!r}; it must be one of {', '.join(map(repr, SPHERE_LOSSES))}.")
+            raise ValueError(f"loss is {self.loss!r}; expected one of {', '.join(map(repr, SPHERE_LOSSES))}.")
         if not 0 < self.temperature < np.inf:
-            raise ValueError(f"temperature is {self.temperature}; it must be positive.")
+            raise ValueError(f"temperature is {self.temperature}; expected a positive value.")
         if not 0 <= self.noise < np.inf:
-            raise ValueError(f"noise is {self.noise}; it must be 0 or more.")
+            raise ValueError(f"noise is {self.noise}; expected 0 or more.")
         kinds = {name: getattr(self, name) for name in ("anchors", "positives", "negatives")}
         for name, rows in kinds.items():
             object.__setattr__(self, name, _on_sphere(rows, name) if len(rows) else [])
@@ -73,7 +73,7 @@ def _on_sphere(given: Any, name: str) -> list[list[float]]:
     rows = vectors(np.asarray(given, dtype=np.float64), name)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not lengths.all():
-        raise ValueError(f"{name}[{int(np.argmin(lengths))}] is zero; it has no direction on the sphere.")
+        raise ValueError(f"{name}[{int(np.argmin(lengths))}] is zero and has no direction on the sphere.")
     return (rows / lengths).tolist()
 
 
@@ -138,7 +138,7 @@ class Sphere(PagePanel):
         key: str | None = None,
     ) -> None:
         if dimensions not in (2, 3):
-            raise ValueError(f"dimensions is {dimensions}; it must be 2, a circle, or 3, a sphere.")
+            raise ValueError(f"dimensions is {dimensions}; expected 2, a circle, or 3, a sphere.")
         draw = np.random.default_rng(seed)
         if anchors is None:
             anchors = _on_sphere(draw.normal(size=(sentences, dimensions)), "anchors")

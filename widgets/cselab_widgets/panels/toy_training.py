@@ -40,7 +40,7 @@ class ToyTrainingState:
     """Sentences as numbers of words, the settings of the next run, and the runs so far.
 
     Attributes:
-        words: how many different words there are.
+        words: the number of different words.
         sentences: to train on, each the numbers of its words.
         first, second, grades: graded pairs to measure with; grades of 4 and more are close.
         loss: of `TOY_LOSSES`.
@@ -68,15 +68,15 @@ class ToyTrainingState:
     def __post_init__(self) -> None:
         object.__setattr__(self, "runs", list(self.runs))
         if self.loss not in TOY_LOSSES:
-            raise ValueError(f"loss is {self.loss!r}; it must be one of {', '.join(map(repr, TOY_LOSSES))}.")
+            raise ValueError(f"loss is {self.loss!r}; expected one of {', '.join(map(repr, TOY_LOSSES))}.")
         if not 0 < self.temperature < float("inf"):
-            raise ValueError(f"temperature is {self.temperature}; it must be positive.")
+            raise ValueError(f"temperature is {self.temperature}; expected a positive value.")
         if not 0 <= self.noise < 1:
-            raise ValueError(f"noise is {self.noise}; it is a probability of 0 or more, below 1.")
+            raise ValueError(f"noise is {self.noise}; expected a probability of 0 or more, below 1.")
         if not 2 <= self.batch <= len(self.sentences):
-            raise ValueError(f"batch is {self.batch}; it must be from 2 to the {len(self.sentences)} sentences.")
+            raise ValueError(f"batch is {self.batch}; expected from 2 to the {len(self.sentences)} sentences.")
         if self.artificial < 0:
-            raise ValueError(f"artificial is {self.artificial}; it must be 0 or more.")
+            raise ValueError(f"artificial is {self.artificial}; expected 0 or more.")
         if max(self.grades, default=0) < 4:
             raise ValueError("no pair has a grade of 4 or more; alignment is measured on these.")
 

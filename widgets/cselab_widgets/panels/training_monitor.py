@@ -52,7 +52,7 @@ class TrainingMonitorState:
     Attributes:
         name: the name of the run.
         rows: its history so far, as `cselab.training.Run` has it.
-        steps: how many there will be; None where it is not known.
+        steps: their number; None if unknown.
         phase: one of `PHASES`.
         command: "run", "pause" or "stop".
         kept: the steps whose weights were kept.
@@ -76,7 +76,7 @@ class TrainingMonitorState:
     def __post_init__(self) -> None:
         for name, allowed in {"phase": PHASES, "command": COMMANDS}.items():
             if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; it must be one of {', '.join(allowed)}.")
+                raise ValueError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(allowed)}.")
 
     @property
     def alive(self) -> bool:
@@ -154,7 +154,7 @@ def explain(state: TrainingMonitorState) -> str:
         "finished": " Finished: the panel's run has the encoder, with the best weights.",
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
-    return f"A loss near 0 says little, so watch the score, which is measured where the run is evaluated.{others}{held}"
+    return f"A loss near 0 is no proof of learning, so watch the score, measured at each evaluation.{others}{held}"
 
 
 class TrainingMonitor(Panel):

@@ -30,8 +30,8 @@ SENTENCES = 640  # of the default batch and the others
 POINTS = 160  # of the two channels
 QUESTIONS = {
     "What does whitening change?": (0, 1, 2),
-    "And for sentences it has not seen?": (3,),
-    "How does it get there?": (4,),
+    "And for held-out sentences?": (3,),
+    "How does whitening work?": (4,),
 }
 
 
@@ -144,7 +144,7 @@ class Outcome:
         return {
             "batch, before": self.batch,
             "batch, after": self.batch_after,
-            "other sentences, after": self.others_after,
+            "held-out sentences, after": self.others_after,
         }
 
     @cached_property
@@ -225,7 +225,7 @@ def figure(state: WhiteningLabState) -> go.Figure:
         ),
         _spectra(whitened),
         _covariance(
-            f"Other sentences, after: {others:.2f}",
+            f"Held-out sentences, after: {others:.2f}",
             "others",
             whitened.others_after,
             whitened,
@@ -393,7 +393,7 @@ def _covariance(title: str, uid: str, rows: Tensor, whitened: Outcome, words: st
 
 
 def _spectra(whitened: Outcome) -> Plane:
-    names = ("before", "after", "other sentences, after")
+    names = ("before", "after", "held-out sentences, after")
     lines = []
     for (part, (values, _)), name, color, dash in zip(
         whitened.measured.items(), names, (BEFORE, AFTER, INK), ("dot", "solid", "dash"), strict=True
@@ -410,14 +410,14 @@ def _spectra(whitened: Outcome) -> Plane:
                 hovertemplate="axis %{x}: %{y:.3g}<extra>" + part + "</extra>",
             )
         )
-    lines[2].name = "others,<br> after"
+    lines[2].name = "held out,<br> after"
     before, after, _ = (one.numbers["effective rank"] for one in whitened.measured.values())
     return Plane(
         f"Effective rank {before:.0f} before, {after:.0f} after",
         named_at_ends(lines, "spectrum names", log=True),
         {"title": {"text": "principal axis, largest first"}},
         {"title": {"text": "variance"}, **decades(np.concatenate([line.y for line in lines]))},
-        words="White is a flat line at 1. Where the batch was too small, other sentences lie far above it.",
+        words="White is a flat line at 1. Where the batch was too small, held-out sentences lie far above 1.",
     )
 
 
@@ -437,5 +437,5 @@ def _too_few(state: WhiteningLabState) -> str:
         return ""
     return (
         f"{state.batch_size} rows have no variance in {width - state.batch_size + 1} of the {width} directions of a "
-        "group; there whitening divides by sqrt(eps)."
+        "group, where whitening divides by sqrt(eps)."
     )

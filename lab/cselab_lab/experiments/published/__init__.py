@@ -33,8 +33,8 @@ TITLES = {
     ("whitenedcse", 6): "modules apart",
     ("imsimcse", 1): "dropout noise in positives and negatives",
     ("imsimcse", 2): "Barlow Twins with artificial rows: the rank bottleneck",
-    ("imsimcse", 3): "seven STS sets, each part alone and together",
-    ("imsimcse", 4): "post-processing, and other base methods",
+    ("imsimcse", 3): "seven STS sets, each part separately and together",
+    ("imsimcse", 4): "post-processing, and further base methods",
     ("imsimcse", 5): "hyper-parameters",
     ("focal", 1): "batch size and learning rate",
     ("focal", 2): "seven STS sets",
@@ -137,7 +137,7 @@ def published_table(paper: str, number: int) -> PublishedTable:
     """
     if number not in tables_of(paper):
         known = ", ".join(map(str, tables_of(paper)))
-        raise ValueError(f"no numbers of table {number!r} of {paper}; there are those of tables {known}")
+        raise ValueError(f"no numbers of table {number!r} of {paper}; expected one of tables {known}")
     (path,) = (HERE / "tables").glob(f"{paper}_table{number}_*.csv")
     with open(path, encoding="utf-8", newline="") as file:
         cells = tuple(

@@ -55,8 +55,8 @@ MEAN_COSINE = Exercise(
     solution=_mean_cosine,
     mistakes={
         "Each row is paired with itself, too.": "(total @ total - n) / (n * (n - 1)) -> total @ total / n**2",
-        "The n products of a row with itself are still in the sum. Take them out.": "total - n -> total",
-        "Each of the n products of a row with itself is 1: take out n, not 1.": "total - n -> total - 1",
+        "The n products of a row with itself are still in the sum. Subtract them.": "total - n -> total",
+        "Each of the n products of a row with itself is 1: subtract n, not 1.": "total - n -> total - 1",
         "That is the length of the mean vector. Square it, and leave out the pairs of a row with itself.": (
             "(total @ total - n) / (n * (n - 1)) -> np.linalg.norm(total / n)"
         ),
@@ -83,11 +83,11 @@ REMOVAL = Exercise(
     Example("k = 2 leaves the narrowest", (_TURNED, 2), _PATTERNS * [0, 0, 1] @ _TURN.T),
     solution=Solution("01_anisotropy", "my_removal"),
     mistakes={
-        "The mean is still in it: subtract it from the rows, too.": (
+        "The rows still have the mean: subtract the mean from them, too.": (
             "return centred - centred @ -> return vectors - vectors @"
         ),
-        "Take the directions of the centred rows: subtract the mean first.": "svd(centred -> svd(vectors",
-        "Nothing of the mean was removed: subtract it, then look for directions.": (
+        "Use the directions of the centred rows: subtract the mean first.": "svd(centred -> svd(vectors",
+        "The mean was not removed: subtract the mean, then look for directions.": (
             "vectors - vectors.mean(axis=0) -> vectors"
         ),
         "You removed those of the smallest variance.": "[:k] -> [::-1][:k]",

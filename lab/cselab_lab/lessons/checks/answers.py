@@ -108,10 +108,10 @@ def right_gradient(
         if is_of(solution):
             return ""
         messages = (message for message, change in known.items() if is_of(mutate_source(solution, change)))
-        return next(messages, f"Yours is another one. {hint}")
+        return next(messages, f"Yours is a different one. {hint}")
 
     missing = WRONG_GRADIENT if for_training else ""
-    return Check("where a gradient goes through it, it is the right one", holds, missing, for_training)
+    return Check("the gradient through the result is right", holds, missing, for_training)
 
 
 LOST = "a positive with a share of exp(-40) costs 40: nothing is added to a share, and no share is clamped"
@@ -125,7 +125,7 @@ CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
             lambda s, own, below: s.softmax(1).logsumexp(1) - s.softmax(1).diagonal()
         ),
         "The sum runs along a row: dim=1.": lambda s, own, below: s.logsumexp(0) - own,
-        "Only rows choose among columns; this is the mean of both directions.": (
+        "Only rows choose among columns; this is the mean of two directions.": (
             lambda s, own, below: (below + s.logsumexp(0)) / 2 - own
         ),
         "The right answer of row i is column i, not column 0.": lambda s, own, below: below - s[:, 0],

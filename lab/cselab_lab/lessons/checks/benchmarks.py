@@ -22,7 +22,7 @@ SPEARMAN = Exercise(
     Example("four pairs without ties, by hand: 1 - 6 * 18 / 60 = -0.8", _UNTIED, -0.8),
     Example("two ties on each side, by hand: 4 / sqrt(9 * 9.5) = 0.433", _TIED, _OF_TIED),
     Example(
-        "what matters is the order: the cubes of the values have the same correlation",
+        "only the order matters: the cubes of the values have the same correlation",
         (_TIED[0] ** 3, _TIED[1] ** 3),
         _OF_TIED,
     ),
@@ -37,11 +37,11 @@ SPEARMAN = Exercise(
             "(last - (count - 1) / 2)[group] -> values.argsort(kind='stable').argsort()"
         ),
         "Equal values share their middle rank, not the lowest.": "(count - 1) / 2 -> (count - 1)",
-        "1 - 6 sum d^2 / (n^3 - n) holds without ties only: take the correlation of the ranks.": (
+        "1 - 6 sum d^2 / (n^3 - n) holds without ties only: compute the correlation of the ranks.": (
             "np.corrcoef(ranks(x), ranks(y))[0, 1] -> "
             "1 - 6 * ((ranks(x) - ranks(y)) ** 2).sum() / (len(x) ** 3 - len(x))"
         ),
-        "np.corrcoef gives a matrix: take the entry [0, 1].": ")[0, 1] -> )",
+        "np.corrcoef returns a matrix: use the entry [0, 1].": ")[0, 1] -> )",
     },
 )
 
@@ -95,7 +95,7 @@ def _same(interval: Any, *seeds: int) -> bool:
 
 PAIRED_BOOTSTRAP = Exercise(
     Check(
-        "other pairs give another gain: the interval has a width",
+        "different pairs give a different gain: the interval has a width",
         _has_width,
         "draw with replacement: the same pairs in a different order have the same score.",
     ),
@@ -103,16 +103,14 @@ PAIRED_BOOTSTRAP = Exercise(
     Check(
         "two encoders that rank all pairs alike never differ: 0 to 0",
         lambda interval: np.allclose(numbers_of(interval(FIRST, np.log(FIRST), GOLD, 50)), 0, atol=1e-5),
-        "are both scored on the same rows?",
+        "are the encoders scored on the same rows?",
     ),
     Check(
         "the same seed draws the same pairs",
         lambda interval: _same(interval, 1, 1),
         "make the generator inside: np.random.default_rng(seed).",
     ),
-    Check(
-        "another seed draws others", lambda interval: not _same(interval, 1, 2), "is there a fixed seed in your code?"
-    ),
+    Check("a new seed draws new pairs", lambda interval: not _same(interval, 1, 2), "is a seed fixed in your code?"),
     mistakes={
         "Draw the pairs once for both encoders; your code draws separate pairs for each.": _wrong_interval(
             together=False

@@ -52,7 +52,7 @@ CLOUD_RADIUS = Exercise(
         "The distance is that to the clean vector, not to the mean of the passes.": (
             "clean / clean.norm() -> passes.mean(dim=0)"
         ),
-        "Take the mean of the squared distances, then the root; not the mean of the distances.": (
+        "Compute the mean of the squared distances, then the root; not the mean of the distances.": (
             "squared.mean().sqrt() -> squared.sqrt().mean()"
         ),
         "The squared distance is 2 - 2 times the cosine.": (
@@ -95,7 +95,7 @@ TWO_PAIRS = Exercise(
         (_RIGHT_ANGLES,) * 4 + (1.0,),
         math.log1p(math.exp(-1)),
     ),
-    Example("positives from the first two, negatives from the others", (*_VIEWS, 0.5), _by_hand(0.5, 1.0, right=3)),
+    Example("positives from the first two, negatives from the rest", (*_VIEWS, 0.5), _by_hand(0.5, 1.0, right=3)),
     Example(
         "the lengths of the vectors do not matter",
         (0.5 * _VIEWS[0], 0.8 * _VIEWS[1], 0.7 * _VIEWS[2], 0.6 * _VIEWS[3], 0.5),
@@ -140,18 +140,18 @@ OFF_DROPOUT = Exercise(
     ),
     solution=_off_dropout,
     mistakes={
-        "These negatives are noisy, as in SimCSE: both sides are clean.": (
+        "These negatives are noisy, as in SimCSE: the right ones are clean on each side.": (
             "clean @ clean.T -> normalize(anchor) @ normalize(positive).T"
         ),
-        "One side of your negatives is noisy: both sides are clean.": "clean @ clean.T -> normalize(anchor) @ clean.T",
-        "Your positive is clean and so always at cosine 1: it keeps its noise.": "(anchor, positive) -> (clean, clean)",
+        "One side of your negatives is noisy: clean each side.": "clean @ clean.T -> normalize(anchor) @ clean.T",
+        "Your positive is clean and so always at cosine 1: keep its noise.": "(anchor, positive) -> (clean, clean)",
         "m multiplies the exponentials: to the exponents log m is added, not m.": (
             "math.log(m) -> m",
             "others + math.log(m) -> others * m",
             "math.log(m) -> math.log(m) / temperature",
             "return cross -> return m * cross; math.log(m) -> 0",
         ),
-        "j = i is no negative: leave the diagonal of the clean cosines out, it is 1.": (
+        "j = i is no negative: leave out the diagonal of the clean cosines, 1.": (
             "cross_entropy(logits, answers) -> (torch.cat([own[:, None], weighed], dim=1).logsumexp(1) - own).mean()"
         ),
         "m multiplies only the negatives, not the whole denominator.": (
@@ -191,7 +191,7 @@ def _centred_on_the_views(answer: Any) -> str:
     if all(abs(float(noise.mean())) < 0.2 for noise in added):
         return ""
     alike = all(float(noise.std()) < 1e-4 for noise in added)
-    return ALIKE if alike else "Add the noise to each view as it is; torch.randn has mean 0."
+    return ALIKE if alike else "Add the noise to each view unchanged; torch.randn has mean 0."
 
 
 def _of_mean_zero(answer: Any) -> str:
@@ -204,7 +204,7 @@ def _as_wide_as_asked(answer: Any) -> str:
     of_each = _added(answer, rows=50, width=50, size=0.0)
     if without := [f"view {at}" for at, noise in enumerate(of_each, start=1) if not noise.any()]:
         if all(noise.any() for noise in _added(answer)):
-            return "The noise is added to the view, not multiplied with it."
+            return "The noise is added to the view, and not multiplied."
         return f"Without noise: {' and '.join(without)}. Each view gets its own."
     drawn = torch.cat(of_each).flatten()
     variance = float(drawn.var())
@@ -231,7 +231,7 @@ def _drawn_anew(answer: Any) -> str:
         return reason
     first, second = _added(answer)
     if torch.allclose(first, second, atol=1e-4):
-        return "Your noise is the same in both views: draw for each."
+        return "Your noise is the same in all views: draw for each."
     of_zeros = _added(answer, size=0.0)
     if min(float(noise.std(dim).min()) for noise in of_zeros for dim in (0, 1)) < 1e-6:
         return ALIKE
@@ -253,9 +253,9 @@ GAUSSIAN = Exercise(
     Check("the views are returned with an addition of mean 0", _centred_on_the_views),
     Check("the addition is Gaussian, with the given variance", _as_wide_as_asked),
     Check(
-        "it is as large for a long vector as for a short one",
+        "equally large for a long and a short vector",
         _whatever_the_vector,
-        "The noise is added to the view as it is; it is not multiplied with it.",
+        "The noise is added to the view, and not multiplied.",
     ),
     Check("each view has its own noise, drawn at each call from the generator", _drawn_anew),
     Check("the mean of the noise is 0", _of_mean_zero),

@@ -36,15 +36,15 @@ PRESERVATION = Exercise(
     _counted("forty rows in six dimensions, k = 10, agree with a count by hand", _CLOUD, _SHADOW, 10),
     solution=Solution("09_embedding_maps", "my_preservation"),
     mistakes={
-        "A row is not its own neighbour: leave it out in both.": (
+        "A row is not its own neighbour: leave the row out in each space.": (
             "fill_diagonal(near, -np -> isinf(-np; fill_diagonal(far, np -> isinf(np",
             "fill_diagonal(near, -np -> isinf(-np",
             "fill_diagonal(far, np -> isinf(np",
         ),
-        "In full width neighbours have the highest cosine; you took distances.": (
+        "In full width neighbours have the highest cosine; you used distances.": (
             "unit @ unit.T -> -np.linalg.norm(vectors[:, None] - vectors[None], axis=2)"
         ),
-        "In the map the distance counts; you took the cosine.": (
+        "In the map the distance counts; you used the cosine.": (
             "np.linalg.norm(points[:, None] - points[None], axis=2) -> "
             "-(points @ points.T) / np.linalg.norm(points, axis=1) / np.linalg.norm(points, axis=1)[:, None]"
         ),
@@ -86,7 +86,7 @@ ISLANDS_IN_NOISE = Exercise(
     Check(
         f"they are settings that shape the map: {', '.join(ALLOWED)}",
         lambda settings: set(settings) <= set(ALLOWED),
-        "leave the others as they are; the noise, the seed and the two dimensions are fixed.",
+        "leave the rest unchanged; the noise, the seed and the two axes are fixed.",
     ),
     Check(
         f"scikit-learn can draw a map of {ROWS} rows with them",

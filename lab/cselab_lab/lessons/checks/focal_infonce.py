@@ -64,7 +64,7 @@ FOCAL = Exercise(
     mistakes=choice_mistakes(_logits)
     | {
         "m belongs only to the negatives: a positive has s * s.": "m * (1 - own) -> m",
-        "m is on the wrong side: it belongs to the negatives.": "(1 - own) -> own",
+        "m is on the wrong side: m belongs to the negatives.": "(1 - own) -> own",
         "This is InfoNCE: no factor multiplies.": "cosines * factors -> cosines",
     },
     trained=True,
@@ -129,7 +129,7 @@ TEMPERATURES = Exercise(
     mistakes={
         "m belongs only to the negatives: a positive has t / s.": "m * (1 - own) -> m",
         "m is missing: a negative has t / (s + m).": " + m * (1 - own) -> ",
-        "m is on the wrong side: it belongs to the negatives.": "(1 - own) -> own",
+        "m is on the wrong side: m belongs to the negatives.": "(1 - own) -> own",
         "Divide by s + m: the larger the factor, the lower the temperature.": "temperature / -> temperature *",
         "This is the factor over the temperature. Return the divisor of s.": (
             "temperature / factors -> factors / temperature"

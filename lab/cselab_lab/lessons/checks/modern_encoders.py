@@ -21,7 +21,7 @@ LAST_TOKEN = Exercise(
         [[9, 5], [-3, 4]],
     ),
     Example(
-        "padding on both sides, and a sentence of one token",
+        "padding left and right, and a sentence of one token",
         (_LAYER, torch.tensor([[0, 1, 1, 0], [1, 0, 0, 0]])),
         [[8, -4], [5, 0]],
     ),

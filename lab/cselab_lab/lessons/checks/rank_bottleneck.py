@@ -70,7 +70,7 @@ BARLOW_TWINS = Exercise(
     right_gradient(_twins, torch.tensor(_TABLE), 2.0, for_training=True),
     solution=_twins,
     mistakes={
-        "Both are sums, not means.": ".sum() -> .mean()",
+        "Each part is a sum, not a mean.": ".sum() -> .mean()",
         "The first sum has a plus: with the paper's minus the diagonal is pushed away from 1.": "agree + -> -agree +",
         "Square 1 - C_cc.": "(1 - diagonal).square() -> (1 - diagonal).abs()",
         "The second sum leaves out the diagonal.": "differ = others -> differ = correlation",
@@ -99,7 +99,7 @@ def _beneath(answer: Any) -> str:
     views = _padded(answer)
     for problem, rows in {
         "": [view[:3] for view in views],
-        "The two views have changed places.": [view[:3] for view in reversed(views)],
+        "The views have changed places.": [view[:3] for view in reversed(views)],
         "Your rows are above the sentences.": [view[-3:] for view in views],
     }.items():
         if all(torch.allclose(top, view.double(), atol=1e-3) for top, view in zip(rows, _SENTENCES, strict=True)):
@@ -120,7 +120,7 @@ def _normal(answer: Any) -> str:
     drawn = _padded(answer, count=2_000)[0][3:]
     low, mean, spread = float(drawn.min()), float(drawn.mean()), float(drawn.std())
     if drawn.std(0).min() < 0.5 * spread or drawn.std(1).median() < 0.5 * spread:
-        return "Several numbers of yours are the same: draw each, torch.randn(count, width)."
+        return "Several of your numbers are the same: draw each, torch.randn(count, width)."
     if abs(mean) < 0.05 and abs(spread - 1) < 0.05 and low < -2.5:
         return ""
     way = "torch.rand draws from 0 to 1, torch.randn normal numbers." if 0 <= low < spread else ""
@@ -134,7 +134,7 @@ def _drawn_anew(answer: Any) -> str:
 
 ROWS = Exercise(
     Check(
-        "of two views of 3 sentences and 5 rows it returns both, 8 rows long",
+        "for two views of 3 sentences and 5 rows the result is two views, 8 rows long",
         lambda answer: wrong_shapes(_returned(answer), 2, (8, 4)),
         "Each view gets `count` rows more.",
     ),

@@ -12,9 +12,9 @@ USUAL = ["big large", "small little", "happy glad", "begin began start", "buy bo
 USUAL += ["fast quick", "grey gray", "colour color", "centre center", "dr doctor"]
 SHORT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not", "'re": " are", "'m": " am"}
 SHORT |= {f"{who}'s": f"{who} is" for who in ("it", "he", "she", "that", "there")} | {"'ve": " have", "'ll": " will"}
-KNOWN_WORDS = "`mini` knows no word of one of them: is it English?"
+KNOWN_WORDS = "No word of one sentence is in the vocabulary of `mini`: is the sentence English?"
 ALIKE = 0.6  # an unknown word that shares so much with another is that word, misspelt
-JUDGE = "as far as word lists can tell: synonyms and turns of phrase that they do not know are for you to judge"
+JUDGE = "by word lists: you judge synonyms and phrases that the lists lack"
 
 
 def words(sentence: str) -> list[str]:
@@ -69,11 +69,11 @@ def may_mean_the_same(first: str, second: str) -> str:
     Known are the passive, an exchange around "and" or "or", and words that moved from the front to the end.
 
     >>> may_mean_the_same("The girl hugs the boy.", "The boy is hugged by the girl.")
-    'These may mean the same: one is like the passive of the other.'
+    'These may mean the same: one is like the passive of its pair.'
     >>> may_mean_the_same("The dog and the cat sleep.", "The cat and the dog sleep.")
     "These may mean the same: the words before and after 'and' have changed places."
     >>> may_mean_the_same("On Monday the girl sings.", "The girl sings on Monday.")
-    'These may mean the same: words have moved from one end to the other.'
+    'These may mean the same: words have moved from end to end.'
     >>> may_mean_the_same("The dog bit the man.", "The man bit the dog.")
     ''
     """
@@ -81,11 +81,11 @@ def may_mean_the_same(first: str, second: str) -> str:
     why = ""
     if _is_passive(first) != _is_passive(second):
         turned = not _are_alike(left, right) and all(any(_are_alike([a], [b]) for b in right) for a in left)
-        why = "one is like the passive of the other" if turned and len(left) == len(right) else ""
+        why = "one is like the passive of its pair" if turned and len(left) == len(right) else ""
     elif any(_are_alike(exchanged, right) for exchanged in _exchanged(left)):
         why = f"the words before and after {'and' if 'and' in left else 'or'!r} have changed places"
     elif any(_are_alike(left[k:] + left[:k], right) for k in range(1, len(left))):
-        why = "words have moved from one end to the other"
+        why = "words have moved from end to end"
     return f"These may mean the same: {why}." if why else ""
 
 

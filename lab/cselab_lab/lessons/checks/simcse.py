@@ -84,22 +84,22 @@ def _is_clean(view: Any) -> bool:
 
 def _in_order(answer: Any) -> str:
     wrong = [i for view in _passes(answer) for i, row in enumerate(view) if int(row.abs().argmax()) // 8 != i]
-    return f"Row {wrong[0]} holds another sentence's view." if wrong else ""
+    return f"Row {wrong[0]} holds a different sentence's view." if wrong else ""
 
 
 VIEWS = Exercise(
     Check(
-        "it returns two tables [N, d]: first and second views",
+        "two tables [N, d]: first and second views",
         lambda answer: wrong_shapes(_passes(answer), 2, (4, 32)),
         "network(...) of 2 N rows; then cut it in two",
     ),
     Check(
-        "row i of both is sentence i",
+        "row i of each view is sentence i",
         _in_order,
         "torch.cat puts the batch below itself: the first N rows are the first views",
     ),
     Check(
-        "the two differ: dropout drew twice",
+        "the views differ: dropout drew twice",
         lambda answer: not torch.equal(*_passes(answer)) and not any(map(_is_clean, _passes(answer))),
         "the same table twice is no second pass; and leave the network in training mode",
     ),
@@ -109,7 +109,7 @@ VIEWS = Exercise(
         "the mask belongs to the ids: put it below itself, too; and leave the vectors as they are",
     ),
     Check(
-        "gradients go through both",
+        "gradients go through each view",
         lambda answer: all(view.requires_grad for view in _passes(answer)),
         "no torch.no_grad() and no detach(): the lesson trains with these views",
     ),
@@ -210,7 +210,7 @@ ADAM = Exercise(
     ),
     solution=Solution("02_simcse", "my_adam"),
     mistakes={
-        "Divide m by 1 - 0.9^step and v by 1 - 0.999^step first: both start at 0.": (
+        "Divide m by 1 - 0.9^step and v by 1 - 0.999^step first: m and v start at 0.": (
             " / (1 - 0.9**step) -> ;  / (1 - 0.999**step) -> ",
             " / (1 - 0.9**step) -> ",
             " / (1 - 0.999**step) -> ",

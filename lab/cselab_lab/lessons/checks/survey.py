@@ -69,8 +69,8 @@ PREDICTED: Mapping[str, Mapping[Any, str]] = {
     },
     "candidates": {
         8: "The mixed negative is in the denominator, too.",
-        10: "The denial is only in the margin: it is no negative of the InfoNCE.",
-        16: 'All eight mixed vectors are there, but with `appended="own"` only its own counts for a sentence.',
+        10: "The denial is only in the margin: the InfoNCE has no such negative.",
+        16: 'With `appended="own"` only its own one of the eight mixed vectors counts for a sentence.',
         17: 'The denial is no negative, and with `appended="own"` one mixed vector of the eight counts.',
         24: 'Denials are no negatives, and with `appended="own"` one mixed vector of the eight counts.',
     },

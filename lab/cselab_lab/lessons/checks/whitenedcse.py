@@ -74,7 +74,7 @@ SGW = Exercise(
         torch.cat([_OF_CROSS, _OF_PLUS], dim=1),
     ),
     Example(
-        "channels 1 and 2 are one group, 3 and 0 the other; each comes back to its place",
+        "channels 1 and 2 are one group, 3 and 0 the second; each comes back to its place",
         (_placed(_CROSS, _PLUS) + _SHIFT, 2, torch.tensor([1, 2, 3, 0]), _zca),  # not its own inverse
         _placed(_OF_CROSS, _OF_PLUS),
     ),
@@ -88,7 +88,7 @@ SGW = Exercise(
         "The channels were not shuffled: neighbours were put into a group.": (
             "x[:, permutation] -> x; whitened[:, back] -> whitened"
         ),
-        "num_groups is their number; you took it for the channels in each.": ".chunk( -> .split(",
+        "num_groups is the number of groups, not of channels in each.": ".chunk( -> .split(",
         "Nothing was whitened: call whiten(group).": "whiten(group) -> group",
     },
     trained=True,
@@ -133,7 +133,7 @@ MULTI_POSITIVE = Exercise(
     solution=_loss,
     mistakes={message: _each(wrong) for message, wrong in choice_mistakes(_logits).items()}
     | {
-        "Add up over the positives, do not take their mean.": "return loss -> return loss / len(positives)",
+        "Add up over the positives; do not average.": "return loss -> return loss / len(positives)",
         "Only the first positive counts in your code.": "in positives -> in positives[:1]",
     },
     trained=True,

@@ -114,7 +114,7 @@ CHOICE = Exercise(
         "That is the score on dev; the second number is the score on test.": "score(test, best) -> score(dev, best)",
         "Fit on `corpus`, not on the dev pairs.": "fit(corpus) -> fit(np.concatenate(dev[:2]))",
         "Fit on `corpus`, not on the test pairs.": "fit(corpus) -> fit(np.concatenate(test[:2]))",
-        "Compare by the cosine: divide the product by both lengths.": (
+        "Compare by the cosine: divide the product by the length of each vector.": (
             " / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1) -> "
         ),
         "Spearman correlates the ranks; this is Pearson's correlation.": (

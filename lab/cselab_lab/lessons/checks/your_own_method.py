@@ -121,6 +121,6 @@ BEAT_CONTROL = Exercise(
         "its dev score is six points above the control",
         lambda e: score(e) >= control() + POINTS,
         "too low: compare your_own_method.score(mine) with your_own_method.control(); "
-        "try another pooling or transform.",
+        "try a different pooling or transform.",
     ),
 )
