@@ -123,7 +123,7 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_plots_th
     open_and_run(CELLS)
 
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
-    expect(plots).to_have_count(2)
+    expect(plots).to_have_count(4)  # a plot for each plane
     expect(plots.locator(".scatterlayer .point").first).to_be_visible()
     assert red(page) == []
 
@@ -136,8 +136,9 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_plots_th
         expect(panel.locator(".widget-readout").first).to_have_text(earlier)
         expect(point).not_to_have_attribute("transform", place)
         expect(panel).to_contain_text(title.format(earlier))
-        width = panel.locator(".main-svg").first.bounding_box()["width"]
-        assert width == pytest.approx(panel.bounding_box()["width"], abs=20)
+        planes = [panel.locator(".cselab-plane").nth(k).bounding_box() for k in (0, 1)]
+        assert planes[0]["x"] + planes[0]["width"] <= planes[1]["x"]
+        assert planes[1]["x"] + planes[1]["width"] <= panel.bounding_box()["x"] + panel.bounding_box()["width"]
 
 
 SHUT = """async () => {
@@ -150,11 +151,11 @@ SHUT = """async () => {
 def test_a_notebook_opened_again_without_its_kernel_shows_the_saved_pictures(open_and_run, page):
     open_and_run([*CELLS, "from cselab_widgets import Sphere; Sphere()"])
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
-    expect(plots).to_have_count(2)
+    expect(plots).to_have_count(4)
     expect(page.locator(".cselab-sphere")).to_be_visible()
     page.evaluate(SHUT)
     page.reload()
-    expect(plots).to_have_count(2)
+    expect(plots).to_have_count(2)  # a still of each panel
     expect(plots.last.locator(".scatterlayer .point").first).to_be_visible()
     expect(page.locator(".cselab-sphere")).to_be_visible()
     expect(page.locator(".jp-Notebook")).not_to_contain_text("Error displaying widget")
@@ -193,8 +194,8 @@ def lassoed(page, plot, corners) -> None:
 def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(open_and_run, page, told):
     open_and_run(PICKING)
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
-    expect(plots).to_have_count(4)
-    expect(plots.nth(0).locator(".x2y2 .point")).to_have_count(30)
+    expect(plots).to_have_count(5)
+    expect(plots.nth(1).locator(".point")).to_have_count(30)
 
     # A lasso around the left half of the first plane, once the kernel and the figure are at rest.
     plot = plots.nth(0).element_handle()
@@ -202,7 +203,7 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     plane = plots.nth(0).locator(".draglayer .xy .nsewdrag").bounding_box()
     left, top = round(plane["x"]) + 2, round(plane["y"]) + 2
     middle, bottom = left + round(plane["width"] / 2), top + round(plane["height"]) - 4
-    points = plots.nth(0).locator(".xy .point")
+    points = plots.nth(0).locator(".point")
     inside = [
         row
         for row, box in enumerate(points.nth(row).bounding_box() for row in range(30))
@@ -211,12 +212,13 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     assert 3 < len(inside) < 27
     lassoed(page, plot, [(left, top), (middle, top), (middle, bottom), (left, bottom), (left, top + 1)])
     told("selected", inside)
-    faded = plots.nth(0).locator('.x2y2 .point[style*="opacity: 0.12"]')
+    faded = plots.nth(1).locator('.point[style*="opacity: 0.12"]')
     expect(faded).to_have_count(30 - len(inside))
 
     # A click on a sentence of the second plane.
-    plots.nth(0).locator(".x2y2 .point").nth(inside[0]).scroll_into_view_if_needed()
-    box = plots.nth(0).locator(".x2y2 .point").nth(inside[0]).bounding_box()
+    point = plots.nth(1).locator(".point").nth(inside[0])
+    point.scroll_into_view_if_needed()
+    box = point.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     told("focus", lambda row: row is not None)
     expect(page.locator(".cselab-details").first).to_contain_text("by cosine in full width")
@@ -224,31 +226,32 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     expect(faded).to_have_count(30 - len(inside))
 
     # A sentence typed into the pair, then the mean removed.
-    before = plots.nth(1).locator(".annotation-text").text_content()
+    typed = plots.nth(2).locator(".legendtext")
+    before = typed.text_content()
     page.get_by_placeholder("first sentence").fill("a bad cage")
     page.get_by_placeholder("first sentence").press("Enter")
     told("typed", ["a bad cage", 0, pytest.approx(1, abs=1e-5)])
-    expect(plots.nth(1).locator(".annotation-text")).to_contain_text("letters: 1.00")
+    expect(typed).to_have_text("letters: 1.00")
     assert "1.00" not in before
     page.locator(".jp-OutputArea-output").nth(1).locator(".noUi-handle").press("ArrowRight")
     told("typed", lambda now: now[1] == 1)
 
     # Other ridges: the traces of the grades go, those of the kinds come.
-    ridges = plots.nth(1).locator(".ytick")
+    ridges = plots.nth(2).locator(".ytick")
     expect(ridges).to_have_count(3)
     page.locator(".jp-OutputArea-output").nth(1).get_by_role("button", name="kind").click()
     expect(ridges).to_have_count(2)
-    expect(plots.nth(1)).to_contain_text("odd")
+    expect(plots.nth(2)).to_contain_text("odd")
 
     # Sorted by ours.
-    first = plots.nth(2).locator(".ytick").last
+    first = plots.nth(3).locator(".ytick").last
     expect(first).to_have_text("low")
     page.locator(".jp-OutputArea-output").nth(2).locator("select").select_option("ours")
     told("sorted", "ours")
     expect(first).to_have_text("high")
 
     # The lower cell of the map of gains.
-    cells = plots.nth(3).locator(".draglayer .nsewdrag")
+    cells = plots.nth(4).locator(".draglayer .nsewdrag")
     cells.scroll_into_view_if_needed()
     box = cells.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.75 * box["height"])
@@ -258,22 +261,22 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
 
 def test_a_box_picks_sentences_and_the_keyboard_walks_through_those_found(open_and_run, page, told):
     open_and_run(PICKING[:2])
-    plot = page.locator(".jp-OutputArea-output .js-plotly-plot")
-    expect(plot.locator(".x2y2 .point")).to_have_count(30)
+    first, plot = (page.locator(".jp-OutputArea-output .js-plotly-plot").nth(k) for k in (0, 1))
+    expect(plot.locator(".point")).to_have_count(30)
     page.wait_for_function(READY, arg=plot.element_handle())
 
     # A box over the right half of the second plane, begun inside it.
     plot.locator('.modebar-btn[data-val="select"]').click(force=True)
-    plane = plot.locator(".draglayer .x2y2 .nsewdrag").bounding_box()
+    plane = plot.locator(".draglayer .nsewdrag").bounding_box()
     left, right = round(plane["x"] + plane["width"] / 2), round(plane["x"] + plane["width"]) - 2
     top, bottom = round(plane["y"]) + 2, round(plane["y"] + plane["height"]) - 2
-    points = plot.locator(".x2y2 .point")
+    points = plot.locator(".point")
     centres = [box["x"] + box["width"] / 2 for box in (points.nth(row).bounding_box() for row in range(30))]
     inside = [row for row, centre in enumerate(centres) if centre > left]
     assert 3 < len(inside) < 27
     lassoed(page, plot, [(left, top), (right, bottom)])
     told("selected", inside)
-    expect(plot.locator('.xy .point[style*="opacity: 0.12"]')).to_have_count(30 - len(inside))
+    expect(first.locator('.point[style*="opacity: 0.12"]')).to_have_count(30 - len(inside))
 
     # Searched, then chosen from what was found, without a mouse.
     find = page.get_by_placeholder("in sentences and labels")
@@ -287,7 +290,7 @@ def test_a_box_picks_sentences_and_the_keyboard_walks_through_those_found(open_a
         told("selected", [row])
         told("focus", row)
         expect(page.locator(".cselab-details")).to_contain_text(f"Nearest to \u201csentence {row}\u201d")
-        expect(plot.locator('.xy .point[style*="opacity: 0.12"]')).to_have_count(29)
+        expect(first.locator('.point[style*="opacity: 0.12"]')).to_have_count(29)
     page.keyboard.press("ArrowUp")
     told("selected", [found[1]])
 
@@ -316,10 +319,10 @@ def test_a_page_whose_plotly_js_comes_last_shows_the_plots_and_moves_them(
 
     plots = page.locator(".cselab-panel")
     expect(plots).to_have_count(2)
-    for number, text in [(0, "Step 20"), (1, "SimCSE, step 20")]:
+    for number, text, moving in [(0, "Step 20", 3), (1, "SimCSE, step 20", 1)]:  # the score here; the points
         plot = plots.nth(number)
         expect(plot).to_contain_text(text)
-        point = plot.locator(".scatterlayer .trace").last.locator(".point").last
+        point = plot.locator(".scatterlayer").last.locator(f".trace:nth-child({moving}) .point").last
         place = point.get_attribute("transform")
         plot.locator("input[type=range]").fill("0")
         expect(plot).to_contain_text(text.replace("20", "0"))
@@ -345,15 +348,16 @@ def test_a_narrow_page_has_the_legend_on_top_and_the_planes_under_each_other(
     page.set_viewport_size({"width": width, "height": 900})
     panel.save(tmp_path / "map.html")
     page.goto((tmp_path / "map.html").as_uri())
-    page.wait_for_selector(".x2title")
-    first, second, legend = (page.locator(f".{name}").bounding_box() for name in ("xtitle", "x2title", "legend"))
+    expect(page.locator(".xtitle")).to_have_count(2)
+    first, second = (page.locator(".xtitle").nth(number).bounding_box() for number in (0, 1))
+    legend, plots = page.locator(".legend").bounding_box(), page.locator(".js-plotly-plot")
+    assert legend["y"] + legend["height"] < plots.first.locator(".point").first.bounding_box()["y"]
     if narrow:
-        assert legend["y"] + legend["height"] < page.locator(".xy .point").first.bounding_box()["y"]
-        assert first["y"] + first["height"] < page.locator(".x2y2 .point").first.bounding_box()["y"]
+        assert first["y"] + first["height"] < plots.last.locator(".point").first.bounding_box()["y"]
         assert second["x"] == pytest.approx(first["x"], abs=40)
     else:
         assert second["y"] == pytest.approx(first["y"], abs=1)
-        assert first["x"] + first["width"] < second["x"] < second["x"] + second["width"] <= legend["x"]
+        assert first["x"] + first["width"] < second["x"]
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     page.set_viewport_size({"width": 1800 - width, "height": 900})  # the figure follows
     expect(page.locator(".main-svg").first).not_to_have_attribute("width", str(width))
@@ -366,9 +370,9 @@ def test_a_flat_cloud_gets_a_flat_plane_and_no_empty_room_below_it(page, tmp_pat
     for width in (1400, 400):
         page.set_viewport_size({"width": width, "height": 900})
         page.goto((tmp_path / "map.html").as_uri())
-        page.wait_for_selector(".x2title")
-        plane, title = page.locator(".draglayer .xy .nsewdrag").bounding_box(), page.locator(".xtitle").bounding_box()
+        expect(page.locator(".xtitle")).to_have_count(2)
+        plane, title = (page.locator(one).first.bounding_box() for one in (".draglayer .nsewdrag", ".xtitle"))
         assert plane["height"] < 0.7 * plane["width"]
         assert title["y"] - (plane["y"] + plane["height"]) < 60
-        place, drawn = page.locator(".cselab-figure").bounding_box(), page.locator(".main-svg").first.bounding_box()
-        assert place["height"] == pytest.approx(drawn["height"], abs=8)
+        cell, drawn = (page.locator(one).first.bounding_box() for one in (".cselab-plane", ".main-svg"))
+        assert cell["height"] == pytest.approx(drawn["height"], abs=40)  # and its title

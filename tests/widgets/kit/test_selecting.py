@@ -11,6 +11,7 @@ FIGURE = {
     "data": [{"x": [1, 2, 3, 4], "y": [1, 2, 1, 2], "mode": "markers", "customdata": [10, 11, 12, 13]}],
     "layout": {
         "height": 400,
+        "title": {"text": "Four points"},
         "margin": {"l": 60, "r": 20, "t": 40, "b": 40},
         "dragmode": "lasso",
         "selectionrevision": "all",
@@ -107,7 +108,7 @@ def test_a_redraw_tells_of_no_selection(page, plot):
     page.evaluate(
         "(figure) => shown.update(figure)", {**FIGURE, "layout": {**FIGURE["layout"], "title": {"text": "next"}}}
     )
-    page.wait_for_selector(".gtitle")
+    page.get_by_text("next").first.wait_for()
     page.wait_for_timeout(300)
     assert page.evaluate("heard") == []
 
@@ -117,4 +118,4 @@ def test_the_camera_saves_an_svg(page, plot):
         page.locator('.modebar-btn[data-title^="Download plot"]').first.click(force=True)
     assert saved.value.suggested_filename.endswith(".svg")
     picture = saved.value.path().read_text(encoding="utf-8")
-    assert picture.startswith("<svg") and "</svg>" in picture
+    assert picture.startswith("<svg") and "</svg>" in picture and "Four points" in picture

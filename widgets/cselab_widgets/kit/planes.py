@@ -18,7 +18,8 @@ SPACING = 0.24  # of the width, between the columns together
 class Plane(NamedTuple):
     """One of the planes: its answer as a title, traces in it, its axes (as Plotly takes them).
 
-    `square`: both axes have one scale. `words`: two lines at most, shown under it.
+    `square`: both axes have one scale. `words`: two lines at most, shown under it. `tall`: pixels that its rows need;
+    by default the room decides.
     """
 
     title: str
@@ -27,21 +28,23 @@ class Plane(NamedTuple):
     y: Mapping[str, Any]
     square: bool = False
     words: str = ""
+    tall: int = 0
 
 
 def side_by_side(
-    planes: Sequence[Plane], columns: int = 3, tabs: Mapping[str, Sequence[int]] | None = None
+    planes: Sequence[Plane], columns: int = 3, tabs: Mapping[str, Sequence[int]] | None = None, **more: Any
 ) -> go.Figure:
     """The planes, row by row; figure.js draws each as a plot with its legend, in fewer columns if need be.
 
     `tabs` are questions and the planes that answer each, by number: figure.js shows those of one question at a time.
     Where Plotly alone draws the figure it has all planes and one legend on top; the first of traces with one name
-    represents all.
+    represents all. `more` is further layout of the figure.
     """
-    rows = ceil(len(planes) / columns)
-    inner = rows * ROW + (rows - 1) * GAP
-    wide, tall = (1 - SPACING / columns * (columns - 1)) / columns, ROW / inner
+    rows, row_tall = ceil(len(planes) / columns), max(ROW, *(plane.tall for plane in planes))
+    inner = rows * row_tall + (rows - 1) * GAP
+    wide, tall = (1 - SPACING / columns * (columns - 1)) / columns, row_tall / inner
     layout: dict[str, Any] = {
+        **more,
         "template": TEMPLATE,
         "height": inner + TOP + BOTTOM,
         "margin": {"t": TOP, "b": BOTTOM},
@@ -50,6 +53,7 @@ def side_by_side(
         "meta": {
             "columns": columns,
             "words": [plane.words for plane in planes],
+            "tall": [plane.tall for plane in planes],
             "tabs": [[question, list(shown)] for question, shown in (tabs or {}).items()],
         },
     }
@@ -57,7 +61,7 @@ def side_by_side(
     for number, plane in enumerate(planes):
         row, column = divmod(number, columns)
         own = str(number + 1) if number else ""
-        left, top = column * (wide + SPACING / columns), 1 - row * (ROW + GAP) / inner
+        left, top = column * (wide + SPACING / columns), 1 - row * (row_tall + GAP) / inner
         one_scale = {"scaleanchor": f"x{own}", "constraintoward": "top"} if plane.square else {}
         layout[f"xaxis{own}"] = _axis(plane.x, 8, anchor=f"y{own}", domain=[left, left + wide])
         layout[f"yaxis{own}"] = _axis(plane.y, 4, anchor=f"x{own}", domain=[max(top - tall, 0), top], **one_scale)
@@ -72,13 +76,6 @@ def side_by_side(
             traces.append(trace)
     # Put together at once: adding traces and axes one by one takes plotly.py ten times as long.
     return go.Figure(traces, layout)
-
-
-def above(text: str, x: float = 0.0, xanchor: str = "left", of: str = "paper") -> dict[str, Any]:
-    """A line of text on top of the paper, or of the plane whose axes are `of` ("2": x2 and y2), as an annotation."""
-    xref, yref = ("paper", "paper") if of == "paper" else (f"x{of} domain", f"y{of} domain")
-    place = {"x": x, "y": 1.0, "xref": xref, "yref": yref, "xanchor": xanchor, "yanchor": "bottom"}
-    return {"text": text, "showarrow": False, **place}
 
 
 def decades(values: Sequence[float] | np.ndarray) -> dict[str, Any]:

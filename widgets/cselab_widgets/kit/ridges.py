@@ -1,17 +1,15 @@
 """Cosines of many pairs, a ridge for each grade or kind: the whole distribution, not its mean."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import floor
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
-from plotly.colors import sample_colorscale
 
-from .theme import NUMERIC_SCALE
+from .theme import PALETTE
 
 FINE = 161  # points of a density
 TALL = 0.82  # of the room between two ridges
@@ -34,12 +32,6 @@ class Bands:
 
     def __len__(self) -> int:
         return len(self.names)
-
-    @property
-    def colors(self) -> list[str]:
-        """Along the numeric scale, from the lowest band to the highest."""
-        places = np.linspace(0, 1, len(self)) if len(self) > 1 else [0.5]
-        return sample_colorscale(list(NUMERIC_SCALE), [float(place) for place in places])
 
 
 def by_grade(grades: Sequence[float]) -> Bands:
@@ -91,20 +83,17 @@ def ridges(
     cosines: Float[np.ndarray, " n"],
     bands: Bands,
     uid: str,
-    limits: tuple[float, float],
     hover: Sequence[str] | None = None,
-    **placed: Any,
+    color: str = PALETTE[0],
 ) -> list[go.Scatter]:
     """A trace a band, its density as a filled curve; and one for the pairs, each below its band.
 
     Args:
         uid: begins the traces' `uid`.
-        limits: of the cosine axis.
         hover: a text for each pair; without it the pairs are not drawn.
-        placed: `xaxis`, `yaxis` of the traces.
     """
     traces = []
-    for level, (name, rows, color) in enumerate(zip(bands.names, bands.rows, bands.colors, strict=True)):
+    for level, (name, rows) in enumerate(zip(bands.names, bands.rows, strict=True)):
         low, high = cosines[rows].min(), cosines[rows].max()  # a hill ends where its cosines end
         grid = np.linspace(low, max(high, low + 0.004), FINE)
         height = density(cosines[rows], grid)
@@ -118,46 +107,42 @@ def ridges(
                 mode="lines",
                 fill="toself",
                 line={"color": color, "width": 1},
-                fillcolor=color.replace("rgb", "rgba").replace(")", ", 0.5)"),
+                opacity=0.8,
                 hoveron="fills",
                 hoverinfo="text",
                 text=f"{escape(bands.title)} {escape(name)}: {len(rows)} pairs, mean cosine {mean:.3f}",
                 showlegend=False,
-                **placed,
             )
         )
-    return traces if hover is None else [*traces, _pairs(cosines, bands, uid, hover, placed)]
+    return traces if hover is None else [*traces, _pairs(cosines, bands, uid, hover, color)]
 
 
-def _pairs(
-    cosines: Float[np.ndarray, " n"], bands: Bands, uid: str, hover: Sequence[str], placed: Mapping[str, Any]
-) -> go.Scatter:
+def _pairs(cosines: Float[np.ndarray, " n"], bands: Bands, uid: str, hover: Sequence[str], color: str) -> go.Scatter:
     """All pairs as one trace, in their own order: whatever the bands, a page moves the dots that it has."""
-    places, colors = np.empty(len(cosines), np.float32), np.empty(len(cosines), object)
-    for level, (rows, color) in enumerate(zip(bands.rows, bands.colors, strict=True)):
+    places = np.empty(len(cosines), np.float32)
+    for level, rows in enumerate(bands.rows):
         shift = STRIP * (0.5 + 0.5 * ((np.arange(len(rows)) * 0.618) % 1))  # a little apart, the same each time
-        places[rows], colors[rows] = (level - shift).round(3), color
+        places[rows] = (level - shift).round(3)
     return go.Scatter(
         x=cosines.round(4).astype(np.float32),
         y=places,
         uid=f"{uid}: pairs",
         mode="markers",
-        marker={"color": colors, "size": 4, "opacity": 0.7},
+        marker={"color": color, "size": 4, "opacity": 0.7},
         customdata=np.array([*enumerate(hover)], dtype=object),
         hovertemplate="%{customdata[1]}<extra></extra>",
         showlegend=False,
-        **placed,
     )
 
 
-def ridge_axes(bands: Bands, limits: tuple[float, float], named: bool = True) -> tuple[dict, dict]:
-    """The axes for `ridges`; the name of the bands appears only where `named` and the names leave room."""
+def ridge_axes(bands: Bands, limits: tuple[float, float]) -> tuple[dict, dict]:
+    """The axes for `ridges`; the name of the bands appears only where the names leave room."""
     across = {"title": {"text": "cosine"}, "range": list(limits), "zeroline": False}
     up = {
         "range": [-0.25, len(bands) - 0.05],
         "tickvals": list(range(len(bands))),
         "ticktext": list(bands.names),
-        "title": {"text": bands.title if named and len(max(bands.names, key=len)) < 8 else ""},
+        "title": {"text": bands.title if len(max(bands.names, key=len)) < 8 else ""},
         "automargin": True,
         "showline": False,
         "ticks": "",

@@ -15,16 +15,15 @@ from cselab.encoders.any_encoder import as_encoder, encode
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
-from ..kit.planes import above
+from ..kit.planes import Plane, side_by_side
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
-from ..kit.theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
+from ..kit.theme import INK, NUMERIC_SCALE, category_styles
 
 if TYPE_CHECKING:
     import pandas
 
     from cselab.data import Pairs
 
-HEIGHT = 600
 METHOD, SCORE = "method", "dev score"
 COLORS = (METHOD, SCORE)
 KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
@@ -151,7 +150,7 @@ class AlignmentUniformityState(State):
 
 
 def figure(state: AlignmentUniformityState) -> go.Figure:
-    """Paths in the plane; below it the score over the steps; to their right, one checkpoint's cosines by grade.
+    """Paths in the plane; beside it the score over the steps; and one checkpoint's cosines by grade.
 
     Four traces a method in the plane: all its seeds (only where there are several), its whole path (faint, from a
     ring), its path and its current place. One more marks the kept step.
@@ -162,51 +161,29 @@ def figure(state: AlignmentUniformityState) -> go.Figure:
     for method in state.paths:
         traces += _in_the_plane(state, method, styles[method], numbers)
     traces += [_kept(state, styles, numbers), _picked(state)]
-    right = 0.62 if state.bands is not None else 1.0
-    low = 0.36 if state.scored else 0.0
-    everywhere = [point.at for point in state.checkpoints]
-    layout = {
-        "template": TEMPLATE,
-        "height": HEIGHT if state.scored else 480,
-        "title": {"text": f"Step {state.step}"},
-        "xaxis": {
-            "title": {"text": "uniformity (lower: spread more evenly)"},
-            "range": _range([at.uniformity for at in everywhere]),
-            "domain": [0.0, right],
-            "anchor": "y",
-        },
-        "yaxis": {
-            "title": {"text": "alignment (lower: pairs closer)"},
-            "range": _range([at.alignment for at in everywhere]),
-            "domain": [low, 1.0],
-            "anchor": "x",
-        },
-        "legend": {"title": {"text": "method, dev score" if state.scored else "method"}},
-        "annotations": [_BETTER],
-        "coloraxis": {"colorscale": NUMERIC_SCALE, "colorbar": _scale_under_the_legend(len(state.paths) + 1)},
-    }
+    across, up = (
+        {"title": {"text": title}, "range": _range([getattr(point.at, name) for point in state.checkpoints])}
+        for name, title in (
+            ("uniformity", "uniformity (lower: spread more evenly)"),
+            ("alignment", "alignment (lower: pairs closer)"),
+        )
+    )
+    planes = [Plane(f"Step {state.step}{_standing(state)}", traces, across, up)]
     if state.scored:
-        traces += _score_curves(state, styles, numbers)
-        layout["xaxis2"] = {"title": {"text": "step"}, "domain": [0.0, right], "anchor": "y2"}
-        layout["yaxis2"] = {"title": {"text": "dev score"}, "domain": [0.0, low - 0.17], "anchor": "x2"}
-        layout["shapes"] = [
-            {
-                "type": "line",
-                "x0": state.step,
-                "x1": state.step,
-                "y0": 0,
-                "y1": 1,
-                "xref": "x2",
-                "yref": "y2 domain",
-                "line": {"color": INK, "width": 1, "dash": "dot"},
-            }
-        ]
+        scores = _score_curves(state, styles, numbers)
+        planes.append(Plane("Dev score", scores, {"title": {"text": "step"}}, {"title": {"text": "dev score"}}))
     if state.bands is not None:
-        drawn, axes, note = _cosines(state, state.bands, right + 0.13)
-        traces += drawn
-        layout |= axes
-        layout["annotations"] = [_BETTER, note]
-    return go.Figure(traces, layout)
+        planes.append(_cosines(state, state.bands))
+    scale = {"title": {"text": "dev score"}, "outlinewidth": 0, "thickness": 14}
+    return side_by_side(planes, len(planes), coloraxis={"colorscale": NUMERIC_SCALE, "colorbar": scale})
+
+
+def _standing(state: AlignmentUniformityState) -> str:
+    """Where a method that is alone stands."""
+    if len(state.paths) > 1:
+        return ""
+    here = state.travelled(next(iter(state.paths)))[-1]
+    return f": alignment {here.alignment:.2f}, uniformity {here.uniformity:.2f}"
 
 
 def summary(state: AlignmentUniformityState) -> str:
@@ -229,15 +206,15 @@ def summary(state: AlignmentUniformityState) -> str:
 def explain(state: AlignmentUniformityState) -> str:
     """The explanation of the picture."""
     text = (
-        "Lower left is better in geometry, a higher dev score (Spearman times 100) in meaning. Alignment, 0 to 4: mean "
-        "squared distance of pairs that mean the same. Uniformity, 0 to about -4: how evenly all sentences spread."
+        "Lower left is better. Alignment, 0 to 4: mean squared distance of pairs that mean the same. Uniformity, 0 to "
+        "about -4: how evenly all sentences spread."
     )
     if state.scored:
-        text += " Stars mark the steps whose weights were kept."
+        text += " Stars mark kept steps."
     if any(len(paths) > 1 for paths in state.seeds.values()):
         text += " Thin lines are seeds, thick ones their mean."
     if state.bands is not None:
-        text += " Click a point, or choose it from the list, for that checkpoint's cosines by grade."
+        text += " Click a point, or choose it from the list, for its cosines."
     return text
 
 
@@ -324,21 +301,6 @@ class AlignmentUniformity(Panel):
             for point in self.state.checkpoints
         ]
         return pd.DataFrame(rows).astype({"score": float})
-
-
-_BETTER = {
-    "text": "better",
-    "xref": "x domain",
-    "yref": "y domain",
-    "x": 0.012,
-    "y": 0.02,
-    "ax": 46,
-    "ay": -34,
-    "showarrow": True,
-    "arrowhead": 2,
-    "arrowwidth": 1.5,
-    "arrowcolor": INK,
-}
 
 
 def _runs(name: str, given: Any) -> dict[str, Any]:
@@ -449,7 +411,6 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             **_hover(method, path),
             **({"customdata": [numbers[method, 0, at.step] for at in path]} if single else {}),
             uid=f"{method}: path",
-            legendgroup=method,
             showlegend=False,
             mode="lines+markers",
             opacity=1 if by_score else 0.5,
@@ -459,7 +420,6 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
         go.Scatter(
             **_places(travelled),
             uid=f"{method}: travelled",
-            legendgroup=method,
             showlegend=False,
             hoverinfo="skip",
             mode="lines",
@@ -471,7 +431,6 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             **_hover(method, here),
             **({"customdata": [numbers[method, 0, at.step] for at in here]} if single else {}),
             uid=f"{method}: here",
-            legendgroup=method,
             name=method if here[0].score is None else f"{method}  {here[0].score:#.4g}",
             mode="markers",
             marker={"color": style.color, "symbol": style.symbol, "size": 15, "line": {"color": INK, "width": 1}},
@@ -495,7 +454,6 @@ def _bundle(method: str, seeds: tuple[Path, ...], color: str, numbers: dict) -> 
         text=text,
         hovertemplate="%{text}<extra></extra>",
         uid=f"{method}: seeds",
-        legendgroup=method,
         showlegend=False,
         mode="lines+markers",
         opacity=0.6,
@@ -539,18 +497,15 @@ def _picked(state: AlignmentUniformityState) -> go.Scatter:
 
 def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: dict) -> list[go.Scatter]:
     """The score over the steps, and a dot for each method's current place."""
-    traces = []
+    scores = [point.at.score for point in state.checkpoints if point.at.score is not None]
+    line = {"color": INK, "width": 1, "dash": "dot"}
+    ends = {"x": [state.step] * 2, "y": rounded([min(scores), max(scores)])}
+    traces = [go.Scatter(**ends, uid="step", mode="lines", line=line, hoverinfo="skip", showlegend=False)]
     for method, path in state.paths.items():
         scored = [(at.step, at.score) for at in path if at.score is not None]
         here = [(step, score) for step, score in scored if step <= state.step][-1:]
         single = len(state.seeds[method]) == 1
-        common = {
-            "xaxis": "x2",
-            "yaxis": "y2",
-            "legendgroup": method,
-            "showlegend": False,
-            "hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>",
-        }
+        common = {"showlegend": False, "hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>"}
         rows = {"customdata": [numbers[method, 0, step] for step, _ in scored]} if single else {}
         color = styles[method].color
         traces += [
@@ -576,39 +531,17 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
     return traces
 
 
-def _cosines(state: AlignmentUniformityState, bands: Bands, left: float) -> tuple[list[go.Scatter], dict, dict]:
-    """One checkpoint's cosines by grade; their axes; and their title."""
+def _cosines(state: AlignmentUniformityState, bands: Bands) -> Plane:
+    """One checkpoint's cosines by grade."""
+    at, title = state.looked_at, "No checkpoint yet"
+    shown = next(iter(next(iter(state.cosines.values())).values()))
+    if at is not None:
+        shown, title = state.cosines[at.method][at.at.step], f"{at.method}, step {at.at.step}: cosines by grade"
+    hills = ridges(shown, bands, "cosines")
+    for trace in hills:
+        trace.visible = at is not None
     limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
-    at = state.looked_at
-    placed = {"xaxis": "x3", "yaxis": "y3"}
-    if at is None:
-        shown = next(iter(next(iter(state.cosines.values())).values()))
-        title = "no checkpoint yet"
-    else:
-        shown, title = state.cosines[at.method][at.at.step], f"{at.method}, step {at.at.step}"
-    drawn = ridges(shown, bands, "cosines", limits, **placed)
-    if at is None:
-        for trace in drawn:
-            trace.update(visible=False)
-    across, up = ridge_axes(bands, limits)
-    axes = {
-        "xaxis3": {**across, "domain": [left, 1.0], "anchor": "y3"},
-        "yaxis3": {**up, "domain": [0.0, 1.0], "anchor": "x3"},
-    }
-    return drawn, axes, above(title, of="3")
-
-
-def _scale_under_the_legend(names: int) -> dict[str, Any]:
-    """The colour bar, as tall as the names leave room at the right edge."""
-    left = 1 - (30 * (names + 1) + 30) / (HEIGHT - 104)
-    return {
-        "title": {"text": "dev score"},
-        "outlinewidth": 0,
-        "thickness": 14,
-        "y": 0,
-        "yanchor": "bottom",
-        "len": round(min(max(left, 0.25), 0.7), 3),
-    }
+    return Plane(title, hills, *ridge_axes(bands, limits))
 
 
 def _of_seed(state: AlignmentUniformityState, point: Checkpoint) -> str:
@@ -633,7 +566,7 @@ def _score(at: Measurement) -> str:
 
 
 def _range(values: list[float]) -> list[float]:
-    """The axis for all steps at once, so that it does not move; wider below, where "better" is written."""
+    """The axis for all steps at once, so that it does not move."""
     low, high = min(values), max(values)
-    span = max(high - low, 0.01)
-    return rounded([low - 0.2 * span, high + 0.1 * span])
+    room = 0.1 * max(high - low, 0.01)
+    return rounded([low - room, high + room])

@@ -14,14 +14,13 @@ from jaxtyping import Float, Int
 from ..kit.fields import State, shown
 from ..kit.inputs import index_pairs, snapshots, texts, values
 from ..kit.panel import SVG_POINTS, Panel, rounded
-from ..kit.planes import above
+from ..kit.planes import Plane, side_by_side
 from ..kit.projection import METHODS, PCA, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
-from ..kit.theme import INK, NUMERIC_SCALE, TEMPLATE, category_styles
+from ..kit.theme import INK, NUMERIC_SCALE, category_styles
 
 if TYPE_CHECKING:
     import pandas
 
-HEIGHT = 460
 NEIGHBOURS = 10
 LISTED = 10  # selected sentences named below the plot
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
@@ -251,46 +250,22 @@ class EmbeddingMapState(State):
 
 def figure(state: EmbeddingMapState) -> go.Figure:
     """A plane for each encoder; in each the lines between pairs, the points, and the neighbours of the focus."""
-    planes, count = state.planes, len(state.planes)
-    gap = 0.16 / count
-    width = (1 - gap * (count - 1)) / count
-    traces, layout, notes = [], {}, []
-    ranges = state.data.ranges(state.projection) if next(iter(planes.values())).linear else None
-    for number, (encoder, plane) in enumerate(planes.items()):
-        axis = "" if number == 0 else str(number + 1)
+    planes: list[Plane] = []
+    ranges = state.data.ranges(state.projection) if next(iter(state.planes.values())).linear else None
+    for title, (encoder, plane) in zip(titles(state), state.planes.items(), strict=True):
         points = plane.points[plane.at(state.step)].astype(np.float32)
-        placed = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
-        if state.data.pairs:
-            traces.append(_lines(state, encoder, points, placed))
-        traces += _points(state, encoder, points, placed, legend=number == 0)
-        traces.append(_nearest(state, encoder, points, placed))
+        traces = [_lines(state, encoder, points)] if state.data.pairs else []
+        traces += _points(state, encoder, points, legend=not planes)
+        traces.append(_nearest(state, encoder, points))
         across, up = ranges or _square(points)
-        left = number * (width + gap)
-        layout[f"xaxis{axis}"] = {**_axis(plane, 0, across), "anchor": f"y{axis}", "domain": [left, left + width]}
-        layout[f"yaxis{axis}"] = {
-            **_axis(plane, 1, up),
-            "anchor": f"x{axis}",
-            "domain": [0.0, 1.0],
-            "scaleanchor": f"x{axis}",
-            "constraintoward": "top",
-        }
-        notes.append(above(titles(state)[number], left + width / 2, "center"))
-    title = {"text": state.coloring.title if state.coloring else ""}
-    return go.Figure(
-        traces,
-        {
-            **layout,
-            "template": TEMPLATE,
-            "height": HEIGHT,
-            "annotations": notes,
-            "dragmode": "lasso",
-            "selectionrevision": f"{hash_of(state.picked)}",
-            "legend": {"title": title, "itemsizing": "constant"},
-            "coloraxis": {
-                "colorscale": NUMERIC_SCALE,
-                "colorbar": {"title": title, "outlinewidth": 0, "thickness": 14},
-            },
-        },
+        planes.append(Plane(title, traces, _axis(plane, 0, across), _axis(plane, 1, up), square=True))
+    scale = {"text": state.coloring.title if state.coloring else ""}
+    return side_by_side(
+        planes,
+        len(planes),
+        dragmode="lasso",
+        selectionrevision=f"{hash_of(state.picked)}",
+        coloraxis={"colorscale": NUMERIC_SCALE, "colorbar": {"title": scale, "outlinewidth": 0, "thickness": 14}},
     )
 
 
@@ -331,7 +306,7 @@ def explain(state: EmbeddingMapState) -> str:
     linear = next(iter(state.planes.values())).linear
     several = len(state.planes) > 1 or bool(state.steps)
     text = "Each dot is a sentence; " + (
-        "near dots have a high cosine as far as two axes can show it (each axis shows its share of the variance)."
+        "near dots have a high cosine, as far as two axes with these shares of the variance show it."
         if linear
         else "dots are near where the cosine is high, and distances farther off mean nothing."
     )
@@ -344,7 +319,7 @@ def explain(state: EmbeddingMapState) -> str:
     elif state.projection == UMAP and state.steps:
         fitted = sorted({plane.fitted_on for plane in state.planes.values() if plane.fitted_on is not None})
         text += f" Further steps are placed into the map of step {' and '.join(map(str, fitted))}."
-    return text + " Lasso dots to select them in all planes; click one for its nearest sentences in full width."
+    return text + " Lasso dots to select them; click one for its nearest sentences in full width."
 
 
 def details(state: EmbeddingMapState) -> str:
@@ -519,7 +494,7 @@ class EmbeddingMap(Panel):
 
 
 def _points(
-    state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: dict, legend: bool
+    state: EmbeddingMapState, encoder: str, points: np.ndarray, legend: bool
 ) -> list[go.Scatter | go.Scattergl]:
     """A trace for each group of rows drawn alike."""
     data = state.data
@@ -535,10 +510,8 @@ def _points(
             scatter(
                 x=points[rows, 0],
                 y=points[rows, 1],
-                **placed,
                 uid=f"{encoder}: {name}",
                 name=name,
-                legendgroup=name,
                 showlegend=legend and name != "",
                 mode="markers",
                 marker={**color, "symbol": style.symbol, "size": size, "opacity": 0.9},
@@ -552,13 +525,12 @@ def _points(
     return traces
 
 
-def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: dict) -> go.Scatter:
+def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> go.Scatter:
     """All pairs as one trace, in which None lifts the pen."""
     ends = {axis: [z for i, j in state.data.pairs for z in (*rounded(points[[i, j], axis]), None)] for axis in (0, 1)}
     return go.Scatter(
         x=ends[0],
         y=ends[1],
-        **placed,
         uid=f"{encoder}: pairs",
         mode="lines",
         line={"color": INK, "width": 1},
@@ -569,7 +541,7 @@ def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: d
     )
 
 
-def _nearest(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed: dict) -> go.Scatter:
+def _nearest(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> go.Scatter:
     """A star from the sentence in focus to its nearest in full width."""
     x, y = [], []
     if state.focus is not None:
@@ -580,7 +552,6 @@ def _nearest(state: EmbeddingMapState, encoder: str, points: np.ndarray, placed:
     return go.Scatter(
         x=x,
         y=y,
-        **placed,
         uid=f"{encoder}: nearest",
         mode="lines+markers",
         line={"color": INK, "width": 1.5},

@@ -1,5 +1,6 @@
 """Methods on the pipeline: at which stages each does something that SimCSE does not."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -10,7 +11,8 @@ import plotly.graph_objects as go
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.theme import INK, PALETTE, TEMPLATE
+from ..kit.planes import Plane, side_by_side
+from ..kit.theme import INK, PALETTE
 
 if TYPE_CHECKING:
     import pandas
@@ -78,18 +80,19 @@ def figure(state: MethodMapState) -> go.Figure:
             )
         )  # fmt: skip
     names = [_name(state, row) for row in shown]
-    layout = {
-        "template": TEMPLATE,
-        "height": max(300, LINE * len(shown) + 130),
-        "margin": {"t": 44, "b": 16},
-        "xaxis": {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
-                  "side": "top", "automargin": True, "showgrid": True, "showline": False, "ticks": "",
-                  "fixedrange": True},
-        "yaxis": {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.3 - len(shown), 2.2],
-                  "showgrid": False, "showline": False, "ticks": "", "tickfont": {"size": 12}, "automargin": True},
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
-    }  # fmt: skip
-    return go.Figure(traces, layout)
+    bare = {"showline": False, "ticks": "", "automargin": True}
+    across = {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
+              "side": "top", "fixedrange": True, **bare}  # fmt: skip
+    up = {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.3 - len(shown), 2.2],
+          "showgrid": False, **bare}  # fmt: skip
+    return side_by_side([Plane(answer(state), traces, across, up, tall=LINE * (len(shown) + 2))], 1)
+
+
+def answer(state: MethodMapState) -> str:
+    """At which stage most of the methods shown do something."""
+    touched = Counter(stage for row in state.shown for stage in state.cards[row].stages)
+    most = [f"{count} touch the {stage}" for stage, count in touched.most_common(2)]
+    return f"Of {len(state.shown)} methods {' and '.join(most) or 'none touches the pipeline'}"
 
 
 def _color(family: str) -> str:

@@ -19,9 +19,9 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.number_table import number_table
 from ..kit.panel import Panel
-from ..kit.planes import above
+from ..kit.planes import Plane, side_by_side
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
-from ..kit.theme import INK, TEMPLATE
+from ..kit.theme import INK, category_styles
 from .sentence_cosines import SentenceCosines
 
 if TYPE_CHECKING:
@@ -224,37 +224,20 @@ class PairExplorerState(State):
 
 
 def figure(state: PairExplorerState) -> go.Figure:
-    """For each encoder the cosines of the graded pairs as ridges, and the typed pair as a line across them."""
-    data, bands, limits = state.data, state.bands, _limits(state)
-    count = len(data.encoders)
-    gap = (0.42 if state.by == "kind" else 0.12) / count
-    width = (1 - gap * (count - 1)) / count
-    parting, of_what = (", ", " of the pairs") if count < 3 else ("<br>", "")  # a narrow plane has little room above it
-    traces, layout, notes = [], {}, []
-    for number, encoder in enumerate(data.encoders):
-        axis = "" if number == 0 else str(number + 1)
-        placed = {"xaxis": f"x{axis}", "yaxis": f"y{axis}"}
-        traces += ridges(data.cosines(encoder, state.removed), bands, encoder, limits, data.hover, **placed)
-        cosine = state.cosine(encoder)
-        traces += [_picked(state, encoder, placed), _typed(encoder, cosine, len(bands), placed)]
-        across, up = ridge_axes(bands, limits, named=number == 0)
-        left = number * (width + gap)
-        layout[f"xaxis{axis}"] = {**across, "anchor": f"y{axis}", "domain": [left, left + width]}
-        layout[f"yaxis{axis}"] = {**up, "anchor": f"x{axis}", "domain": [0.0, 1.0]}
-        share = f"above {state.place(encoder):.0f} %{of_what}"
-        notes.append(above(f"{escape(encoder)}: <b>{cosine:.2f}</b>{parting}{share}", left))
-    return go.Figure(
-        traces,
-        {
-            **layout,
-            "template": TEMPLATE,
-            "height": max(380, BAND * len(bands) + 104),
-            "annotations": notes,
-            "showlegend": False,
-            "dragmode": "lasso",
-            "selectionrevision": str(state.selection),
-        },
-    )
+    """The cosines of the graded pairs as ridges, a colour for each encoder; the typed pair as a line across them."""
+    data, bands = state.data, state.bands
+    traces = []
+    for encoder, style in category_styles(data.encoders).items():
+        traces += ridges(data.cosines(encoder, state.removed), bands, encoder, data.hover, style.color)
+        traces += [_picked(state, encoder), _typed(encoder, state.cosine(encoder), len(bands), style.color)]
+    plane = Plane(answer(state), traces, *ridge_axes(bands, _limits(state)), tall=max(300, BAND * len(bands)))
+    return side_by_side([plane], 1, dragmode="lasso", selectionrevision=str(state.selection))
+
+
+def answer(state: PairExplorerState) -> str:
+    """How many of the graded pairs are less alike than the typed pair."""
+    places = ", ".join(f"{state.place(encoder):.0f} % ({escape(encoder)})" for encoder in state.data.encoders)
+    return f"Your pair is more alike than {places} of {len(state.data.pairs)} graded pairs"
 
 
 def summary(state: PairExplorerState) -> str:
@@ -279,9 +262,8 @@ def summary(state: PairExplorerState) -> str:
 def explain(state: PairExplorerState) -> str:
     """The explanation of the picture."""
     return (
-        f"The line is your pair. Each hill holds the cosines (-1 to 1) of the {state.data.pairs.name} pairs of one "
-        f"{state.by}, the dots below it the pairs themselves: click one, or choose it from the list, to load it. An "
-        "encoder that represents meaning orders the hills by grade, whatever the words."
+        f"The line is your pair. A hill holds the graded pairs of one {state.by}, a dot is a pair: click it, or choose "
+        "it from the list, to load it. A good encoder orders the hills by grade."
     )
 
 
@@ -440,26 +422,26 @@ def _limits(state: PairExplorerState) -> tuple[float, float]:
     return min(low, *(one - 0.02 for one in typed)), max(high, *(one + 0.02 for one in typed))
 
 
-def _typed(encoder: str, cosine: float, bands: int, placed: dict) -> go.Scatter:
+def _typed(encoder: str, cosine: float, bands: int, color: str) -> go.Scatter:
     return go.Scatter(
         x=[round(cosine, 4)] * 2,
         y=[-0.25, bands - 0.05],
-        **placed,
         uid=f"{encoder}: your pair",
+        name=f"{escape(encoder)}: {cosine:.2f}",
         mode="lines",
-        line={"color": INK, "width": 2.5},
+        line={"color": color, "width": 3},
         hovertemplate=f"your pair: {cosine:.3f}<extra></extra>",
+        showlegend=True,
     )
 
 
-def _picked(state: PairExplorerState, encoder: str, placed: dict) -> go.Scatter:
+def _picked(state: PairExplorerState, encoder: str) -> go.Scatter:
     """A ring about each pair that was picked, where its cosine is."""
     cosines = state.data.cosines(encoder, state.removed)
     band_of = {int(row): level for level, rows in enumerate(state.bands.rows) for row in rows}
     return go.Scatter(
         x=[round(float(cosines[row]), 4) for row in state.selection],
         y=[band_of[row] - 0.07 for row in state.selection],
-        **placed,
         uid=f"{encoder}: picked",
         mode="markers",
         marker={"symbol": "circle-open", "size": 11, "color": INK, "line": {"width": 1.5}},

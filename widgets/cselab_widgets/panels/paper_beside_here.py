@@ -18,8 +18,8 @@ from ..kit.fields import State, shown
 from ..kit.inputs import filled_frame
 from ..kit.number_table import number_table
 from ..kit.panel import Panel, rounded
-from ..kit.planes import above
-from ..kit.theme import INK, ROLES, TEMPLATE
+from ..kit.planes import Plane, side_by_side
+from ..kit.theme import INK, ROLES
 
 if TYPE_CHECKING:
     import pandas
@@ -166,26 +166,16 @@ def _numbers(state: PaperBesideHereState) -> go.Figure:
         _dots("published", PAPER, "diamond-open", lines, theirs, places),
         _dots("ours", HERE, "circle", lines, ours, places),
     ]
-    layout = {
-        "template": TEMPLATE,
-        "height": max(320, LINE * len(lines) + 130),
-        "xaxis": {
-            "title": {"text": _unit(state), "font": {"size": 13}},
-            "zeroline": state.of_gains,
-            "zerolinecolor": INK,
-        },
-        "yaxis": {
-            "tickvals": places,
-            "ticktext": ["<br>".join(map(escape, wrap(str(row), 34))) for row in lines["row"]],
-            "range": [-0.6, len(lines) - 0.4],
-            "automargin": True,
-            "showgrid": False,
-            "ticks": "",
-        },
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
-        "annotations": [above(answer(state))],
+    across = {"title": {"text": _unit(state)}, "zeroline": state.of_gains, "zerolinecolor": INK}
+    up = {
+        "tickvals": places,
+        "ticktext": ["<br>".join(map(escape, wrap(str(row), 34))) for row in lines["row"]],
+        "range": [-0.6, len(lines) - 0.4],
+        "automargin": True,
+        "showgrid": False,
+        "ticks": "",
     }
-    return go.Figure(traces, layout)
+    return side_by_side([Plane(answer(state), traces, across, up, tall=max(190, LINE * len(lines)))], 1)
 
 
 def answer(state: PaperBesideHereState) -> str:
@@ -195,21 +185,21 @@ def answer(state: PaperBesideHereState) -> str:
     both = state.shown.dropna(subset=["gain", "published_gain"])
     alike = int((np.sign(both["gain"]) == np.sign(both["published_gain"])).sum())
     counted = f": {alike} of {len(both)} have the paper's sign" if len(both) else ""
-    return f"<b>Gain over {escape(state.baseline)}{counted}</b>"
+    return f"Gain over {escape(state.baseline)}{counted}"
 
 
 def _gains(state: PaperBesideHereState) -> go.Figure:
     """A cell for each row and column: the number of a gain, in colour where the seeds decide its sign."""
     tests, methods, lines = state.columns, state.rows, state.lines
     cells = [[lines.get((method, test)) for test in tests] for method in methods]
-    coloured = state.frame["gain"].where(state.decided, 0.0).to_numpy()
+    coloured, rows = state.frame["gain"].where(state.decided, 0.0).to_numpy(), state.frame.to_dict("records")
     heat = go.Heatmap(
         z=[[None if line is None else rounded([coloured[line]])[0] for line in row] for row in cells],
         x=tests,
         y=list(range(len(methods))),
-        text=[["" if line is None else _gain_cell(state, line) for line in row] for row in cells],
+        text=[["" if line is None else _gain_cell(rows[line]) for line in row] for row in cells],
         customdata=cells,
-        hovertext=[["" if line is None else _gain_hover(state, line) for line in row] for row in cells],
+        hovertext=[["" if line is None else _gain_hover(rows[line]) for line in row] for row in cells],
         texttemplate="%{text}",
         hovertemplate="%{hovertext}<extra></extra>",
         uid="gains",
@@ -222,20 +212,13 @@ def _gains(state: PaperBesideHereState) -> go.Figure:
     )
     names = [f"<b>{escape(name)}</b>" if name in state.chosen else escape(name) for name in methods]
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
-    layout = {
-        "template": TEMPLATE,
-        "height": max(240, CELL * len(methods) + 110),
-        "margin": {"t": 84, "b": 16},
-        "title": {"text": f"<b>{escape(counted(state))}</b>"},
-        "xaxis": {**plain, "side": "top", "fixedrange": True, "autotickangles": [0, 90]},
-        "yaxis": {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]},
-    }
-    return go.Figure(heat, layout)
+    across = {**plain, "side": "top", "fixedrange": True, "autotickangles": [0, 90]}
+    up = {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]}
+    return side_by_side([Plane(escape(counted(state)), [heat], across, up, tall=CELL * len(methods))], 1)
 
 
-def _gain_cell(state: PaperBesideHereState, line: int) -> str:
+def _gain_cell(one: Mapping[str, Any]) -> str:
     """A gain; in brackets one without an interval."""
-    one = state.frame.iloc[line]
     return f"({one['gain']:+.1f})" if np.isnan(one["gain_low"]) else f"{one['gain']:+.1f}"
 
 
@@ -244,8 +227,7 @@ def _limit(values: np.ndarray) -> float:
     return max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
-def _gain_hover(state: PaperBesideHereState, line: int) -> str:
-    one = state.frame.iloc[line]
+def _gain_hover(one: Mapping[str, Any]) -> str:
     words = [f"<b>{escape(str(one['row']))}</b>, {escape(str(one['column']))}"]
     words += [f"{name} {text}" for name, text in _gain_in_words(one).items()]
     return "<br>".join(words)

@@ -79,7 +79,7 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         {**bare, "tickvals": list(range(len(words) + 1)), "ticktext": [*map(escape, words), "<b>all</b>"]}
         for words in (parts.second, parts.first)
     )
-    title = f"<b>{parts.cosine:.2f}</b> {escape(name)}: {escape(top(parts))}"
+    title = f"{escape(name)}: cosine {parts.cosine:.2f}, {escape(top(parts))}"
     return Plane(title, traces, across, {**up, "autorange": "reversed", "automargin": True})
 
 
