@@ -360,10 +360,10 @@ class PaperBesideHere(Panel):
     >>> import pandas
     >>> frame = pandas.DataFrame({"row": ["SimCSE", "ImSimCSE"], "published": [76.3, 78.1], "ours": [58.2, 58.9]})
     >>> print(PaperBesideHere(frame))
-    Published beside ours: score
-              published   ours
-    SimCSE        76.30  58.20
-    ImSimCSE      78.10  58.90
+    Published and ours: score
+                published    ours
+    SimCSE          76.30   58.20
+    ImSimCSE        78.10   58.90
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
     ...                           "gain_low": [0.2, -0.9], "gain_high": [1.2, 0.5]})
     >>> PaperBesideHere(frame, view="gains", baseline="SimCSE")
