@@ -38,10 +38,8 @@ def test_the_examples_of_the_page_run(page, tmp_path, monkeypatch):
     pushed = []
     monkeypatch.setattr(huggingface_hub, "get_token", lambda: "hf_secret")
     monkeypatch.setattr(HfApi, "create_repo", lambda *_, **__: None)
-    monkeypatch.setattr(
-        HfApi, "create_commit", lambda self, repo_id, operations, **_: pushed.append(operations) or huggingface_hub
-    )
-    monkeypatch.setattr(huggingface_hub, "commit_url", "address", raising=False)
+    monkeypatch.setattr(huggingface_hub.ModelCard, "push_to_hub", lambda *_: None)  # asks the hub to check the card
+    monkeypatch.setattr(HfApi, "upload_folder", lambda self, **options: pushed.append(options) or "address")
     names = run(examples((ROOT / page).read_text(encoding="utf-8")), tmp_path, monkeypatch)
     if "trainer" in names:
         assert any("eval_dev_effective_rank" in row for row in names["trainer"].state.log_history)
