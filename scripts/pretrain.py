@@ -23,7 +23,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from cselab_lab.cli.frame import HELP, Command
-from cselab_lab.cli.options import PATH, TEXT_FILE, read_settings, settings
+from cselab_lab.cli.options import PATH, TEXT_FILE, argument, read_settings, settings
 from cselab_lab.headless.parameters import typed_parameters
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -282,7 +282,7 @@ def pretrain_from_files(output: Path, files: Sequence[Path], config: PretrainCon
 
 
 @click.command(cls=Command, context_settings=HELP)
-@click.argument("output", type=PATH, help="folder of the run; afterwards a plain encoder")
+@argument("output", type=PATH, help="folder of the run; afterwards a plain encoder")
 @click.option("--corpus", multiple=True, type=TEXT_FILE, help="text, one sentence a line; may be repeated")
 @settings
 def app(output: Path, corpus: Sequence[Path], settings: Sequence[str]) -> None:

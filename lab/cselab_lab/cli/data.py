@@ -13,7 +13,7 @@ data = Group("data", help="Check, fetch and convert public data sets.")
 
 
 @data.command("check")
-@click.argument("folder", required=False, type=options.PATH, help="SentEval folder or its parent; default: as --data")
+@options.argument("folder", required=False, type=options.PATH, help="SentEval folder or its parent; default: as --data")
 @options.data_folder
 @click.option("--allow-missing", is_flag=True, help="accept missing data sets")
 def data_check(folder: Path | None, data: Path | None, allow_missing: bool) -> int:
@@ -41,7 +41,7 @@ def data_check(folder: Path | None, data: Path | None, allow_missing: bool) -> i
 
 
 @data.command("fetch")
-@click.argument(
+@options.argument(
     "names",
     nargs=-1,
     metavar="[CORPUS|FOLDER]...",
@@ -83,8 +83,8 @@ def data_fetch(names: Sequence[str], tasks: Sequence[str]) -> int:
 
 
 @data.command("negate")
-@click.argument("corpus", type=options.TEXT_FILE, help="text, one sentence per line")
-@click.argument("output", type=options.PATH, help="the table to write: sentence, tab, negation")
+@options.argument("corpus", type=options.TEXT_FILE, help="text, one sentence per line")
+@options.argument("output", type=options.PATH, help="the table to write: sentence, tab, negation")
 def data_negate(corpus: Path, output: Path) -> None:
     """Write a table with a negation of each sentence in CORPUS.
 
@@ -111,7 +111,7 @@ world = Group("world", help="Print text from the bundled world. The same seed gi
 
 def _drawn(default: str) -> list:
     return [
-        click.argument("n", help="number to print", **options.COUNT),
+        options.argument("n", help="number to print", **options.COUNT),
         click.option(
             "--split", default=default, type=click.Choice(["train", "dev", "test"]), help="splits share no stories"
         ),

@@ -19,7 +19,7 @@ SCORES = options.Checked("FILE", lambda name: Path(name) if Path(name).is_dir() 
 
 
 @click.command(cls=Command)
-@click.argument(
+@options.argument(
     "subject",
     type=SUBJECT,
     is_eager=True,
@@ -79,8 +79,8 @@ def explain_score(encoder: str, task: str, expected: str, form: str, **given: An
 
 @click.command(cls=Command)
 @options.encoder
-@click.argument("first", help="a sentence")
-@click.argument("second", help="the sentence to compare it with")
+@options.argument("first", help="a sentence")
+@options.argument("second", help="the sentence to compare it with")
 @options.several(options.pooling, *options.posthoc, options.table_form, options.device, options.quiet)
 def words(encoder: str, first: str, second: str, posthoc: str | None, fit: str | None, form: str, **given: Any) -> None:
     """Find the words that make two sentences alike.
@@ -115,7 +115,7 @@ def words(encoder: str, first: str, second: str, posthoc: str | None, fit: str |
 
 
 @click.command(cls=Command)
-@click.argument(
+@options.argument(
     "scores",
     type=SCORES,
     help="a table (.csv, .tsv) with a row per system and a column per task or seed; or with columns system, task, "

@@ -20,7 +20,7 @@ def _vector_file(name: str) -> Path:
 
 @click.command(cls=Command)
 @options.encoder
-@click.argument("corpus", type=options.CORPUS_FILE, help=options.CORPUS)
+@options.argument("corpus", type=options.CORPUS_FILE, help=options.CORPUS)
 @click.option(
     "--output",
     required=True,
@@ -62,8 +62,8 @@ def encode(
 
 @click.command(cls=Command)
 @options.encoder
-@click.argument("file", type=options.CORPUS_FILE, help=options.CORPUS)
-@click.argument("query", nargs=-1, required=True, help="text to search for; each query has a list of results")
+@options.argument("file", type=options.CORPUS_FILE, help=options.CORPUS)
+@options.argument("query", nargs=-1, required=True, help="text to search for; each query has a list of results")
 @click.option("--prompt-name", metavar="NAME", help="encoder prompt to put before each query: query ...")
 @click.option("--top", default=10, help="number of sentences to show", **options.COUNT)
 @options.several(options.column, options.pooling, options.table_form, options.device, options.quiet)

@@ -9,7 +9,7 @@ import click
 
 from cselab_lab.cli.frame import Command, Group
 from cselab_lab.cli.names import purposes
-from cselab_lab.cli.options import PATH, PROFILE, SEEDS, paper_form, print_json, several
+from cselab_lab.cli.options import PATH, PROFILE, SEEDS, argument, paper_form, print_json, several
 
 experiment = Group("experiment", help="List, run and compare the papers' experiments.")
 
@@ -48,7 +48,7 @@ def experiment_list() -> None:
 
 
 @experiment.command("show")
-@click.argument("name", help=NAME)
+@argument("name", help=NAME)
 @several(*SIZED)
 @click.option("--column", help="a column instead of the first; `cselab published` lists them")
 @paper_form
@@ -73,7 +73,7 @@ def experiment_show(
 
 
 @experiment.command("run")
-@click.argument("names", nargs=-1, required=True, metavar="NAME...", help="one or more, or `all`")
+@argument("names", nargs=-1, required=True, metavar="NAME...", help="one or more, or `all`")
 @several(*SIZED)
 @click.option("--seeds", type=SEEDS, help="such as 0-4 or 0,3,7  [default: the profile's seeds]")
 @only
@@ -108,7 +108,7 @@ def experiment_run(
 
 
 @experiment.command("check")
-@click.argument("name", help=NAME)
+@argument("name", help=NAME)
 @several(*SIZED)
 @click.option("--seeds", type=SEEDS, help="such as 0-4 or 0,3,7  [default: all recorded seeds]")
 @only
@@ -131,8 +131,8 @@ def experiment_check(
 
 
 @click.command(cls=Command)
-@click.argument("paper", required=False, help="whitenedcse, imsimcse, focal or survey; default: list all")
-@click.argument("number", required=False, metavar="[TABLE]", help="number of a table, or `claims` in the text")
+@argument("paper", required=False, help="whitenedcse, imsimcse, focal or survey; default: list all")
+@argument("number", required=False, metavar="[TABLE]", help="number of a table, or `claims` in the text")
 @paper_form
 def published(paper: str | None, number: str | None, form: str) -> None:
     """Print a published table of a paper.

@@ -102,14 +102,9 @@ class Group(_Ending, click.Group):
 class Commands(Group):
     """All commands; each is imported when it runs."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
-            if ctx.resilient_parsing:  # the shell completes an unknown command
-                return None
-            raise click.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
+            return None
         return getattr(import_module(f"cselab_lab.cli.{COMMANDS[name][0]}"), name.replace("-", "_"))
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -157,7 +152,7 @@ def _run_file(context: click.Context, option: click.Parameter, file: Path | None
     return file
 
 
-@click.group(cls=Commands, help=TITLE, context_settings=HELP)
+@click.group(cls=Commands, commands=dict(COMMANDS), help=TITLE, context_settings=HELP)
 @click.option("--version", is_flag=True, is_eager=True, expose_value=False, callback=_print_version)
 @click.option("--code", type=TEXT_FILE, callback=_run_file, help=OPTIONS["--code FILE"])
 def app(**before: Any) -> None:

@@ -137,10 +137,10 @@ def baselines(encoder: str, glove: Path | None, fit: str, json_file: Path | None
 
 
 @click.command(cls=Command)
-@click.argument(
+@options.argument(
     "first", type=options.SCORED, help="an encoder as for `evaluate`, a folder of seeds, or results of MTEB"
 )
-@click.argument("second", type=options.SCORED, help="compared with FIRST; differences are SECOND minus FIRST")
+@options.argument("second", type=options.SCORED, help="compared with FIRST; differences are SECOND minus FIRST")
 @options.several(*MEASURED)
 @click.option(
     "--metric",

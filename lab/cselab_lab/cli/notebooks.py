@@ -35,7 +35,7 @@ def notebooks_list(folder: Path | None) -> None:
 
 
 @notebooks.command("copy")
-@click.argument("target", metavar="DIR", type=PATH, help="the folder; created if missing")
+@options.argument("target", metavar="DIR", type=PATH, help="the folder; created if missing")
 @folder_option
 def notebooks_copy(target: Path, folder: Path | None) -> None:
     """Copy the notebooks to a work folder. A second call adds updates and keeps edited notebooks."""
@@ -49,7 +49,7 @@ def notebooks_copy(target: Path, folder: Path | None) -> None:
 
 
 @notebooks.command("run")
-@click.argument("names", nargs=-1, help="names or numbers; default: all")
+@options.argument("names", nargs=-1, help="names or numbers; default: all")
 @click.option("--profile", default="classroom", type=options.LESSON_PROFILE, help=SIZES)
 @click.option("--output", default="out", type=PATH, help="folder for executed notebooks, pages and numbers")
 @folder_option
@@ -87,7 +87,7 @@ def notebooks_run(
 
 
 @notebooks.command("collect")
-@click.argument(
+@options.argument(
     "handed_in", metavar="FOLDER", type=PATH, help="the students' notebooks, in subfolders by student or not"
 )
 @click.option("--output", default="answers", type=PATH, help="folder for answers.csv and answers.html")

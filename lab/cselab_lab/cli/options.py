@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
+from inspect import signature
 from pathlib import Path
 from shutil import copyfileobj
 from tempfile import TemporaryDirectory
@@ -51,6 +52,12 @@ class Checked(click.ParamType):
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(name) for name in self.known() if name.startswith(incomplete)]
+
+
+def argument(name: str, help: str, **settings: Any) -> Callable:
+    """`click.argument`; click before 8.5 prints no help of an argument."""
+    described: dict[str, Any] = {"help": help} if "help" in signature(click.Argument).parameters else {}
+    return click.argument(name, **settings, **described)
 
 
 def read_seeds(text: str | list[int]) -> list[int]:
@@ -140,8 +147,8 @@ SCORED = Checked("ENCODER", names.check_scored, lambda: (*BUNDLED, *names.BASELI
 TASK = _named("task", "tasks")
 TRANSFORM = Checked("NAME", names.check_transform, lambda: names.names("transforms"))
 
-encoder = click.argument("encoder", type=ENCODER, is_eager=True, help=ENCODERS)
-scored = click.argument(
+encoder = argument("encoder", type=ENCODER, is_eager=True, help=ENCODERS)
+scored = argument(
     "encoder", type=SCORED, is_eager=True, help="bundled name, folder, hub name, random, word-overlap or static:FILE"
 )
 pooling = click.option(

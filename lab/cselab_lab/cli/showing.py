@@ -11,14 +11,14 @@ import click
 
 from cselab_lab.cli.frame import Command
 from cselab_lab.cli.names import names, purposes
-from cselab_lab.cli.options import INSTALL, METHOD, print_json
+from cselab_lab.cli.options import INSTALL, METHOD, argument, print_json
 
 if TYPE_CHECKING:
     from cselab.methods import Method
 
 
 @click.command(cls=Command)
-@click.argument("name", required=False, type=METHOD, help="one method, with its parameters")
+@argument("name", required=False, type=METHOD, help="one method, with its parameters")
 def methods(name: str | None) -> None:
     """List the methods, or show one.
 

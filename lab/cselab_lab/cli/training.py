@@ -40,7 +40,7 @@ class Train(Command):
 
             having = [name for name, method in METHODS.items() if parameter in method.hyperparameters()]
             hint = f"Hyper-parameter of {', '.join(having)}: --set {parameter}=VALUE"
-            raise click.UsageError(f"{error.message} {hint}", ctx) from None
+            raise click.UsageError(f"{error.message.rstrip('.')}. {hint}", ctx) from None
 
 
 def _settings_of_a_run(function: Any) -> Any:
@@ -125,7 +125,7 @@ def _plans(
 
 
 @click.command(cls=Train)
-@click.argument(
+@options.argument(
     "methods",
     nargs=-1,
     required=True,
