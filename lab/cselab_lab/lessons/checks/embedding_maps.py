@@ -1,4 +1,4 @@
-"""The exercises of lesson 09: neighbours that a map keeps, islands in noise."""
+"""The exercises of lesson 09: neighbours that a map keeps, clusters in noise."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -57,7 +57,7 @@ PRESERVATION = Exercise(
     },
 )
 
-# ---- 2: settings of t-SNE that show islands where there is only noise: a dictionary -----------------------
+# ---- 2: settings of t-SNE that show clusters where there is only noise: a dictionary -----------------------
 
 ALLOWED = ("perplexity", "early_exaggeration", "learning_rate", "max_iter", "init")
 ROWS, WIDTH = 150, 64
@@ -94,9 +94,9 @@ ISLANDS_IN_NOISE = Exercise(
         f"the perplexity must lie above 0 and below the number of rows, {ROWS}; max_iter must be 250 or more.",
     ),
     Check(
-        "the map shows islands: a silhouette above 0.5",
+        "the map shows clusters: a silhouette above 0.5",
         lambda settings: silhouette(**settings) > REASONABLE,
-        "t-SNE tries to give each row about `perplexity` neighbours. How many has a dot in a small island?",
+        "t-SNE tries to give each row about `perplexity` neighbours. How many has a dot in a small cluster?",
     ),
 )
 
