@@ -67,7 +67,8 @@ def test_a_compiled_network_stays_as_it_is(monkeypatch):
     encoder = SentenceEncoder(make_backbone("bert"), make_tokenizer("bert")).eval()
     plain = encoder.encode(SENTENCES)
     monkeypatch.setattr(encoders, "fastest_linear", OneDnnLinearMode)
-    encoder.backbone.forward = torch.compile(encoder.backbone.forward, backend="aot_eager")
+    for layer in encoder.backbone.encoder.layer:  # transformers 5.6 cannot compile the whole network
+        layer.forward = torch.compile(layer.forward, backend="aot_eager")
     assert_close(encoder.encode(SENTENCES), plain, atol=1e-5, rtol=1e-4)
 
 

@@ -13,7 +13,10 @@ def fitted(whitening, x):
 
 @parametrize_with_checks(
     [BertWhitening(), BertWhitening(n_components=1, eps=1e-3)],
-    expected_failed_checks=lambda _: {"check_do_not_raise_errors_in_init_or_set_params": "these tests check types"},
+    expected_failed_checks=lambda _: {
+        "check_do_not_raise_errors_in_init_or_set_params": "these tests check types",
+        "check_array_api_input": "is skipped without SCIPY_ARRAY_API, which pytest 9.0 counts as a failure",
+    },
 )
 def test_whitening_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
