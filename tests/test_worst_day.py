@@ -397,7 +397,7 @@ def first_module(**values):
         ("sentence_bert_config.json", "7", "is damaged: the file holds 7"),
         ("sentence_bert_config.json", changed(max_seq_length=[1]), "'max_seq_length' is"),
         ("tokenizer_config.json", changed(model_max_length=[1]), "leaves no room for a sentence: its model_max"),
-        ("tokenizer_config.json", changed(pad_token=None), "a tokenizer without a token to pad with"),
+        ("tokenizer_config.json", changed(pad_token=None), "a tokenizer without a padding token"),
         ("config.json", changed(num_hidden_layers=1000), "has 1000 layers, and the weights have"),
         ("config.json", changed(hidden_size="wide"), "cannot be opened as an encoder"),
         ("tokenizer.json", '{"version": "1.0"', "no tokenizer that can be opened"),
@@ -440,7 +440,7 @@ def test_weights_of_more_layers_than_the_config_has_are_noticed(tmp_path):
 @pytest.mark.parametrize("content", ["", "[]", '{"cells": 3}'])
 def test_a_damaged_notebook_is_named(content, tmp_path):
     (tmp_path / "00_tour.ipynb").write_text(content)
-    with pytest.raises(ValueError, match=r"00_tour\.ipynb is not a whole notebook"):
+    with pytest.raises(ValueError, match=r"00_tour\.ipynb is not a complete notebook"):
         run_notebooks([], "smoke", {}, tmp_path / "out", folder=tmp_path)
 
 
@@ -475,7 +475,7 @@ def test_weights_that_are_not_numbers_give_no_vectors_and_no_score(tmp_path):
     encoder = make_encoder()
     with torch.no_grad():
         encoder.backbone.encoder.layer[0].output.dense.bias[3] = float("nan")
-    with pytest.raises(DegenerateEmbeddings, match=r"hold such numbers \(.*layer\.0\.output\.dense\.bias\)"):
+    with pytest.raises(DegenerateEmbeddings, match=r"contain such numbers \(.*layer\.0\.output\.dense\.bias\)"):
         encoder.encode(CORPUS)
     scores = evaluate(encoder, pairs(1))
     assert scores.scores == {} and "not finite" in scores.failures["pairs"]

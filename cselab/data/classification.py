@@ -56,7 +56,7 @@ KNOWN_DAMAGE = {
     (
         "SUBJ/subj.subjective",
         20,
-    ): "this is the truncated copy in circulation, which lets any encoder score above 99; get the file anew"
+    ): "this is the truncated copy in circulation, which lets any encoder score above 99; fetch the file again"
 }
 BLANK_ROW = "."
 """The replacement for a blank row, because an encoder needs a token; SentEval's example encoders do the same."""

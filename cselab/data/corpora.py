@@ -101,11 +101,11 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
         except Unreachable as error:
             raise Unreachable(
                 f"{error}. Run the command again when the hub can be reached: the download continues. "
-                f"Or copy {corpus.published} into {folder} from a second machine: the copy is then used"
+                f"Or copy {corpus.published} into {folder} from a different machine; cselab then uses the copy"
             ) from None
     if corpus.sha256 is not None and (digest := sha256_of(published)) != corpus.sha256:
         raise DataError(
-            f"{published} is not the file that is known: its SHA-256 begins with {digest[:12]}, not "
+            f"{published} is not the published file: its SHA-256 begins with {digest[:12]}, not "
             f"{corpus.sha256[:12]}; delete the file and run the command again"
         )
     folder.mkdir(parents=True, exist_ok=True)

@@ -40,8 +40,8 @@ FETCHED_TASKS = (*STS_TASKS, *CLASSIFICATION_TASKS)
 """The sets that it has."""
 
 ELSEWHERE = (
-    f"{', '.join(CLUSTERING_TASKS)} are not fetched: no copy on the hub is known to be the scored text. They are "
-    "published at https://github.com/rashadulrakib/short-text-clustering-enhancement/tree/master/data"
+    f"{', '.join(CLUSTERING_TASKS)} are not fetched, because no copy on the hub is known to be the published text. "
+    "They are available at https://github.com/rashadulrakib/short-text-clustering-enhancement/tree/master/data"
 )
 
 
@@ -102,7 +102,7 @@ def _fetch_each(folder: Path, tasks: tuple[str, ...]) -> Iterator[Fetched]:
         except Unreachable as reason:
             raise Unreachable(
                 f"{reason}. Not fetched: {', '.join(tasks[number:])}. Run the command again when the hub can be "
-                "reached, or copy a SentEval folder from a second machine and check the copy with `cselab data check`"
+                "reached, or copy a SentEval folder from a different machine and check it with `cselab data check`"
             ) from reason
         except DataError as reason:
             yield Fetched(task, "refused", str(reason))
@@ -138,8 +138,10 @@ def _verdict(task: str, folder: Path) -> str:
         known = all("words" in published_parts("labelled")[name] for name in senteval_files(task))
     provenance = max((part.provenance for part in parts), key=PROVENANCES.index)
     if provenance == "unknown text" and known:
-        raise DataError(f"{task}: as many rows as published, but neither the published words nor scores")
-    return f"{sum(map(len, parts))} rows, {provenance if known else 'right in number, text not known here'}"
+        raise DataError(
+            f"{task}: as many rows as published, but neither the words nor the scores are the published ones"
+        )
+    return f"{sum(map(len, parts))} rows, {provenance if known else 'the right number, but unknown text'}"
 
 
 def _verdict_if_whole(task: str, folder: Path) -> str | None:
@@ -195,9 +197,11 @@ def download(repository: str, revision: str, name: str) -> Path:
     try:
         return _downloaded(repository, revision, name)
     except (RepositoryNotFoundError, RevisionNotFoundError, RemoteEntryNotFoundError):
-        raise DataError(f"the hub does not have {place} any more, or not for everyone") from None
+        raise DataError(f"the Hugging Face hub no longer has {place}, or restricts access to it") from None
     except (HTTPError, OSError, RuntimeError) as error:
-        raise Unreachable(f"the Hugging Face hub cannot be reached for {place}, or broke off ({error})") from error
+        raise Unreachable(
+            f"the Hugging Face hub cannot be reached for {place}, or the connection broke off ({error})"
+        ) from error
 
 
 def _downloaded(repository: str, revision: str, name: str) -> Path:

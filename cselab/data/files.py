@@ -45,7 +45,7 @@ def check_file(path: str | Path) -> Path:
     if not path.is_file():
         raise MissingFile(f"{path}: no such file")
     if path.suffix == ".zst":
-        raise DataError(f"{path}: .zst is not unpacked here: run zstd -d {path}, and name the unpacked file")
+        raise DataError(f"{path}: cselab cannot decompress .zst: run zstd -d {path}, and name the unpacked file")
     try:
         with open(path, "rb") as file:
             start = file.read(64)

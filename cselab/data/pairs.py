@@ -106,7 +106,7 @@ SPLITS = {"train", "training", "trial", "dev", "val", "valid", "validation", "te
 in a table is used. A column that holds only `SPLITS`, or has the name split, separates the splits.
 """
 
-WANTED = f"wanted are {', '.join(COLUMNS)}, by these names (or text1, sentence_a, similarity ...), or in this order"
+WANTED = f"expected {', '.join(COLUMNS)}, by these names (or text1, sentence_a, similarity ...), or in this order"
 
 
 PairSource = Pairs | str | Path | Iterable[Any]

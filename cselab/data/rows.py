@@ -40,11 +40,11 @@ def numbered_sentences(
 ) -> Iterator[tuple[int, str]]:
     """The sentences of a corpus as `read_sentences` gives them, each with the number of its line, from 1 on."""
     if every_row and (empty := [number for number, text in _numbered(path, column) if not text.strip()]):
-        raise DataError(f"{path}: {_without_text(empty)}: every row is wanted here; fill these rows or delete them")
+        raise DataError(f"{path}: {_without_text(empty)}: every row must have text; fill these rows or delete them")
     sentences = _with_text(path, _numbered(path, column))
     first = next(sentences, None)
     if first is None:
-        raise DataError(f"{path}: no sentence found; a corpus is plain text with one sentence a line, or a table")
+        raise DataError(f"{path}: no sentence found; a corpus is plain text with one sentence per line, or a table")
     return chain([first], sentences)
 
 
@@ -71,13 +71,13 @@ def _check_plain(path: str | Path, first: str) -> None:
         )
     if re.match(r"\d+\t|.*\t.*\t", first):
         raise DataError(
-            f"{path}: its first line is {first:.40}, with tabs: a table has the ending .tsv; rename the file, or put "
-            "spaces for the tabs"
+            f"{path}: its first line is {first:.40}, with tabs: a table has the ending .tsv; rename the file, or "
+            "replace the tabs by spaces"
         )
     if re.match(r"<[?!]|<(html|svg)\b|(<\w[^<>]*>\s*)+$|<(\w+).*</\3>$|\{\\rtf|%(PDF|!PS)", first, re.IGNORECASE):
         raise DataError(
-            f"{path}: its first line is {first:.40}: wanted is plain text, a sentence a line, not a page or document "
-            "(XML, HTML, RTF, PDF); extract its text first"
+            f"{path}: its first line is {first:.40}: expected plain text, one sentence per line, not a page or "
+            "document (XML, HTML, RTF, PDF); extract its text first"
         )
 
 
@@ -129,7 +129,7 @@ def read_rows(
     for name in columns:
         if name not in names:
             raise DataError(
-                f"{path}: its header ({', '.join(names):.200}) has no column {name!r}; wanted is a table (.tsv, .csv, "
+                f"{path}: its header ({', '.join(names):.200}) has no column {name!r}; expected a table (.tsv, .csv, "
                 f".jsonl) whose first line names {', '.join(columns)}"
             )
     return _rows(path, rows, [names.index(name) for name in columns], names)

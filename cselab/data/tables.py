@@ -137,7 +137,7 @@ def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows]
     """
     if not check_corpus(path).is_dir() and ending(path) not in TABLES:
         if column is not None:
-            raise DataError(f"{path} is plain text, a sentence a line, without a column {column!r}")
+            raise DataError(f"{path} is plain text with one sentence per line, without a column {column!r}")
         return None
     names, rows = read_table(path)
     if column is not None and column.isdigit() and column not in names:
@@ -150,7 +150,7 @@ def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows]
     if place is None:
         raise DataError(
             f"{path}: none of its columns ({', '.join(names):.200}) is called {', '.join(TEXT_COLUMNS)}: name the one "
-            "with the sentences (`--column NAME`), or number it, from 1 on, where the first line is no header"
+            "with the sentences (`--column NAME`), or give its number, from 1, if the first line is not a header"
         )
     return names[place], ((number, [row[place]]) for number, row in rows)
 
@@ -237,7 +237,7 @@ def _json(path: Path) -> Rows:
         return _json_lines(path)
     if isinstance(held, dict):
         raise DataError(
-            f"{path}: one object, with the keys {', '.join(held):.200}; wanted is a list of objects or strings: "
+            f"{path}: one object, with the keys {', '.join(held):.200}; expected a list of objects or strings: "
             '[{"text": "..."}, ...], or JSON lines'
         )
     return _objects(path, "row", enumerate(held if isinstance(held, list) else [held], start=1))
@@ -277,7 +277,7 @@ def _parquet(path: Path) -> Rows:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
     except ImportError:
-        raise DataError(f"{path}: Parquet is read with pyarrow: pip install pyarrow, or save a .csv") from None
+        raise DataError(f"{path}: reading Parquet needs pyarrow: pip install pyarrow, or save a .csv") from None
     try:
         with ParquetFile(path) as file:
             names = file.schema_arrow.names
@@ -292,7 +292,7 @@ def _dataset(path: Path, split: str) -> Rows:
     try:
         from datasets import load_from_disk
     except ImportError:
-        raise DataError(f"{path}: a data set is read with datasets: pip install datasets, or save a .csv") from None
+        raise DataError(f"{path}: reading a data set needs datasets: pip install datasets, or save a .csv") from None
     dataset: Any = load_from_disk(path)
     if isinstance(dataset, dict):
         if split not in dataset:

@@ -43,7 +43,7 @@ def add_adapter(backbone: Any, adapter: Any, seed: int) -> None:
         raise ValueError("this encoder has adapters already: open the encoder again, or train its adapters")
     if isinstance(adapter, int):
         if adapter < 1:
-            raise ValueError(f"the rank of adapters must be at least 1, got {adapter}: of rank 0 they change nothing")
+            raise ValueError(f"the rank of adapters must be at least 1, got {adapter}: with rank 0 they change nothing")
         unread = ["pooler.dense"] if getattr(backbone, "pooler", None) is not None else None
         adapter = LoraConfig(r=adapter, lora_alpha=ALPHA * adapter, target_modules="all-linear", exclude_modules=unread)
     if getattr(adapter, "modules_to_save", None):
@@ -133,7 +133,7 @@ class DeepPrefix(nn.Module):
         if not hasattr(getattr(backbone, "embeddings", None), "position_embeddings"):
             raise ValueError(
                 f"a prefix of keys and values goes before BERT's and RoBERTa's layers; {type(backbone).__name__} has "
-                "others: train it with a different method, such as simcse"
+                "different layers: train it with a different method, such as simcse"
             )
         width = config.hidden_size // config.num_attention_heads
         shape = (config.num_hidden_layers, config.num_attention_heads, length, width)
@@ -161,6 +161,6 @@ class DeepPrefix(nn.Module):
             ValueError: always; names the function that opens the folder.
         """
         raise ValueError(
-            "this encoder has a deep prefix, which sentence-transformers cannot apply, and without it its vectors are "
-            "others: open it with cselab.SentenceEncoder.from_pretrained"
+            "this encoder has a deep prefix, which sentence-transformers cannot apply; without the prefix, the vectors "
+            "differ: open it with cselab.SentenceEncoder.from_pretrained"
         )

@@ -22,7 +22,7 @@ class KnownVectors:
         if unknown:
             raise ValueError(
                 f"vectors were given, but none for {len(unknown)} of {len(sentences)} sentences, the first "
-                f"{unknown[0]!r}: give theirs too, or something that encodes"
+                f"{unknown[0]!r}: add these vectors, or pass an encoder"
             )
         return np.stack([np.asarray(self.vectors[sentence]) for sentence in sentences])
 
@@ -113,6 +113,6 @@ def as_array(vectors: Any, rows: int, what: str) -> Float[np.ndarray, "_n _d"]:
         vectors = vectors.astype(np.float32)
     if vectors.ndim != 2 or len(vectors) != rows:
         raise ValueError(
-            f"{what} an array of shape {vectors.shape} for {rows} sentences; one row a sentence is expected"
+            f"{what} an array of shape {vectors.shape} for {rows} sentences; expected one row per sentence"
         )
     return np.ascontiguousarray(vectors)

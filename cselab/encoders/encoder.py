@@ -110,7 +110,7 @@ class Truncation:
         if self.unknown:
             warnings.warn(
                 f"the encoder cannot read {self.unknown} of {self.of} sentences: most of their tokens are unknown to "
-                "its tokenizer (a different script, emoji, upper case), so sentences get like vectors. Use an "
+                "its tokenizer (a different script, emoji, upper case), so many sentences get similar vectors. Use an "
                 "encoder of their language",
                 UnknownTokensWarning,
                 stacklevel=stacklevel + 1,
@@ -257,7 +257,7 @@ class SentenceEncoder(nn.Module):
         if not pooling_given and is_decoder(backbone):
             settings["pooling"], pooling_given = "last_token", True
             warnings.warn(
-                f"{name} is a decoder, and its folder has no pooling: the last token is used, which "
+                f"{name} is a decoder, and its folder names no pooling: using the last token, which "
                 "sees the whole sentence. Choose pooling='last_token' or pooling='mean' to silence this",
                 PoolingWarning,
                 stacklevel=2,
@@ -307,8 +307,8 @@ class SentenceEncoder(nn.Module):
         pooling = get_pooling(name)
         if pooling.pooler and getattr(self.backbone, "pooler", None) is None:
             raise UntrainedWeightsError(
-                f"the pooler of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would "
-                f"be noise: choose a pooling other than {name!r}"
+                f"the pooler of {self.name or 'this encoder'} was neither trained nor loaded, so its vectors "
+                f"would be noise: choose a pooling other than {name!r}"
             )
         if (pooling.counts == "mask") != (self.template is not None):
             raise ValueError(
@@ -638,7 +638,7 @@ class SentenceEncoder(nn.Module):
         broken = int((~vectors.isfinite().all(dim=1)).sum())
         if broken:
             names = [name for name, weights in self.named_parameters() if not bool(weights.isfinite().all())]
-            why = f"hold such numbers ({names[0]})" if names else "are finite, but too large"
+            why = f"contain such numbers ({names[0]})" if names else "are finite, but too large"
             raise DegenerateEmbeddings(
                 f"{broken} of {len(vectors)} embeddings are not finite (NaN or Inf): the weights of "
                 f"{self.name or 'this encoder'} {why}"
@@ -647,7 +647,7 @@ class SentenceEncoder(nn.Module):
     def _check_trained(self) -> None:
         if self.representation == "head" and "head" in self.untrained:
             raise UntrainedWeightsError(
-                f"the head of {self.name or 'this encoder'} was neither trained nor loaded, its vectors would be "
+                f"the head of {self.name or 'this encoder'} was neither trained nor loaded, so its vectors would be "
                 "noise: train it first, or use representation='backbone'"
             )
 

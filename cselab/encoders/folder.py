@@ -99,7 +99,7 @@ def _check_settings(file: Path, kind: str, config: dict[str, Any]) -> None:
         if not (applied or value in (None, False, {}, []) or value in WITHOUT_EFFECT[kind].get(name, ())):
             raise CheckpointError(
                 f"{file} sets {name!r} to {value!r:.60}, which sentence-transformers applies and cselab does not: "
-                "give SentenceTransformer(folder) itself in place of the folder"
+                "give SentenceTransformer(folder) itself instead of the folder"
             )
 
 
@@ -131,7 +131,7 @@ def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
     _check_types(file, config, {"activation_function": str, "in_features": int, "out_features": int, "bias": bool})
     name, sizes = config["activation_function"], [config["in_features"], config["out_features"]]
     if name not in ACTIVATIONS:
-        raise CheckpointError(f"{folder}: unknown activation {name!r}; known are {', '.join(ACTIVATIONS)}")
+        raise CheckpointError(f"{folder}: unknown activation {name!r}; choose one of {', '.join(ACTIVATIONS)}")
     if not all(0 < size <= WIDEST for size in sizes):
         raise CheckpointError(f"{file} is damaged: its sizes are {sizes}; restore the file")
     linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config["bias"])
@@ -343,7 +343,7 @@ def _read_options(file: Path) -> dict[str, Any]:
     said = _read_object(file) if file.exists() else {}
     kind = said.get("model_type", "SentenceTransformer")
     if kind != "SentenceTransformer":
-        raise CheckpointError(f"{file} is of a {kind!r:.40}, which gives no single vector a sentence")
+        raise CheckpointError(f"{file} is of a {kind!r:.40}, which does not give one vector per sentence")
     options = {name: said[name] for name in OPTIONAL if said.get(name)}
     _check_types(file, options, {name: OPTIONAL[name] for name in options})
     return options
@@ -392,7 +392,7 @@ def _pooling_name(path: Path) -> str:
     if len(modes) != 1 or modes[0] not in names:
         raise CheckpointError(f"{path} pools by {', '.join(modes)}; understood are {', '.join(names)}")
     if not config.get("include_prompt", True):
-        raise CheckpointError(f"{path} leaves the tokens of a prompt out of the pooling, which cselab does not do")
+        raise CheckpointError(f"{path} leaves the tokens of a prompt out of the pooling, which cselab does not support")
     _check_settings(path, "Pooling", config)
     return names[modes[0]]
 
@@ -409,7 +409,7 @@ def load_backbone(folder: Path) -> Any:
     if list(folder.glob("pytorch_model*.bin")) and not list(folder.glob("model*.safetensors")):
         raise CheckpointError(
             f"{folder} has its weights as pytorch_model.bin only, a pickle, which can run code when it is opened; "
-            f"weights are read from safetensors. If you trust it, convert it: {converting_line(str(folder))}"
+            f"cselab reads only safetensors. If you trust it, convert it: {converting_line(str(folder))}"
         )
     try:
         with quiet_transformers():
@@ -431,8 +431,8 @@ def load_backbone(folder: Path) -> Any:
     except Exception as error:  # a damaged config raises whatever it meets first
         _check_whole(folder)
         raise CheckpointError(
-            f"{folder} cannot be opened as an encoder ({reason_of(error)}); wanted are a config.json that transformers "
-            "knows and whole safetensors weights"
+            f"{folder} cannot be opened as an encoder ({reason_of(error)}); expected a config.json that transformers "
+            "supports and complete safetensors weights"
         ) from None
     missing = set(info["missing_keys"])
     pooler = {key for key in missing if key.startswith("pooler.")}
@@ -542,7 +542,7 @@ def load_tokenizer(folder: Path) -> Any:
     if tokenizer.pad_token is None:  # of many decoders: masked positions have no influence
         tokenizer.pad_token = tokenizer.eos_token
     if tokenizer.pad_token is None:
-        raise CheckpointError(f"{folder} has a tokenizer without a token to pad with: restore tokenizer_config.json")
+        raise CheckpointError(f"{folder} has a tokenizer without a padding token: restore tokenizer_config.json")
     if set(tokenizer.get_vocab()) <= set(tokenizer.all_special_tokens):  # the result of transformers without a file
         raise CheckpointError(f"{folder} has no tokenizer: tokenizer.json or the vocabulary file is missing")
     file, most = folder / "tokenizer_config.json", tokenizer.model_max_length

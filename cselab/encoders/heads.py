@@ -32,7 +32,9 @@ def check_head(head: nn.Module) -> None:
         for _, activation in head.dense_layers():
             if type(activation) not in ACTIVATIONS.values():
                 names = ", ".join(kind.__name__ for kind in ACTIVATIONS.values())
-                raise TypeError(f"the head's activation {type(activation).__name__} cannot be saved; known are {names}")
+                raise TypeError(
+                    f"the head's activation {type(activation).__name__} cannot be saved; choose one of {names}"
+                )
 
 
 def check_widths(head: Any, width: int, folder: Path) -> None:
@@ -42,7 +44,7 @@ def check_widths(head: Any, width: int, folder: Path) -> None:
     for linear, _ in head.dense_layers():
         if linear.in_features != width:
             raise CheckpointError(
-                f"{folder} has a dense layer for {linear.in_features} numbers where {width} come in: its files "
+                f"{folder} has a dense layer for {linear.in_features} numbers but its input has {width}: its files "
                 "belong to different models"
             )
         width = linear.out_features

@@ -64,7 +64,7 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
             why = ": the run is not finished" if (path / "run.json").exists() else ""
             if (path / "modules.json").exists():
                 why = (
-                    ", as static models and all without a transformer: sentence-transformers opens it, and "
+                    " (a static model, for example, has none): sentence-transformers opens it, and "
                     f"evaluate(SentenceTransformer({str(path)!r}), ...) scores it"
                 )
             raise CheckpointError(f"{path} is not an encoder: config.json is missing{why}")

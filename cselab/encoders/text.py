@@ -88,7 +88,7 @@ def add_prompt(tokenizer: Any, template: str) -> None:
         ValueError: a template without {sentence} and the mask token, once each; a tokenizer without a mask token.
     """
     if tokenizer.mask_token is None:
-        raise ValueError("the pooling 'mask' and its template need a mask token, which this model's tokenizer has not")
+        raise ValueError("the pooling 'mask' and its template need a mask token, but this model's tokenizer has none")
     if template.count(tokenizer.mask_token) != 1:
         raise ValueError(_template_wanted(tokenizer, template))
     _wrap(tokenizer, *_around(tokenizer, template))
@@ -124,7 +124,7 @@ def _around(tokenizer: Any, template: str) -> tuple[list[int], list[int]]:
 
 def _template_wanted(tokenizer: Any, template: str) -> str:
     return (
-        f"a template has {{sentence}} and {tokenizer.mask_token} once each, for instance "
+        f"a template has {{sentence}} and {tokenizer.mask_token} once each, for example "
         f"'This sentence : \"{{sentence}}\" means {tokenizer.mask_token}.'; got {template!r}"
     )
 

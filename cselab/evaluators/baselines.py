@@ -260,7 +260,9 @@ def with_baselines(
         try:
             transformed = fitted(once, transform, text)
         except DegenerateEmbeddings as reason:
-            warnings.warn(f"{transform} is left out: no fit is possible on {name_of(encoder)} ({reason})", stacklevel=2)
+            warnings.warn(
+                f"{transform} is left out, because it cannot be fitted on {name_of(encoder)} ({reason})", stacklevel=2
+            )
         else:
             beside[transformed.name] = transformed
     return beside

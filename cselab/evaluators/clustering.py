@@ -109,7 +109,7 @@ class Clustering(LoadedByName):
 
     def __post_init__(self) -> None:
         if not len(self.seeds):
-            raise ValueError("seeds is empty: name at least one, for instance range(10)")
+            raise ValueError("seeds is empty: name at least one, for example range(10)")
 
     def load(self, task: str, data: Source) -> ClusteringTask:
         return ClusteringTask(load_clustering(task, folder(data, self.name)), tuple(self.seeds))

@@ -80,7 +80,7 @@ def _over_tasks(first: Predictions, second: Predictions) -> Comparisons:
     both, notes = shared_scores([getattr(side, "records", ()) for side in (first, second)])
     if len(both) < 2:
         why = (
-            "nothing to compare: the encoders have no task with predictions in common, and of those without "
+            "nothing to compare: the encoders share no task with predictions, and of tasks without predictions only "
             f"{len(both)}; at least two are needed."
         )
         raise ValueError(" ".join([why, *notes]))

@@ -84,7 +84,7 @@ def model_card(folder: str | Path, repo_id: str, scores: Scores | None = None) -
         f"A sentence encoder{f' ({vectors})' if vectors else ''}.\n",
         USE.format(repo_id=repo_id),
         _training(run) if run else "",
-        f"## Scores\n\n```text\n{scores}\n```\n" if records else "## Scores\n\nNothing was measured of this model.\n",
+        f"## Scores\n\n```text\n{scores}\n```\n" if records else "## Scores\n\nThis model has not been evaluated.\n",
     ]
     return "\n".join(part for part in parts if part)
 
@@ -128,4 +128,6 @@ def _training(run: dict[str, Any]) -> str:
     """The content of run.json: method, settings, corpus and dev set with their hashes, the selected step, versions."""
     names = ("identity", "steps", "best", "versions")
     told = json.dumps({name: run[name] for name in names if name in run}, indent=2)
-    return f"## Training\n\nTrained with cselab; the score of the best step is no test score.\n\n```json\n{told}\n```\n"
+    return (
+        f"## Training\n\nTrained with cselab; the score of the best step is not a test score.\n\n```json\n{told}\n```\n"
+    )

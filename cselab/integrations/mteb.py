@@ -44,7 +44,7 @@ def read_results(path: str | Path) -> dict[str, Scores]:
     """
     path = Path(path)
     if not path.exists():
-        raise MissingFile(f"{path}: no such file or folder; results of MTEB were expected")
+        raise MissingFile(f"{path}: no such file or folder; expected results of MTEB")
     files = [path] if path.is_file() else sorted(file for file in path.rglob("*.json") if file.name != META)
     by_folder: dict[Path, list[Record]] = {}
     for file in files:
@@ -55,9 +55,9 @@ def read_results(path: str | Path) -> dict[str, Scores]:
             except (KeyError, TypeError, AttributeError) as error:
                 raise DataError(f"{file} is damaged: a score lacks {error}; restore the file") from None
         elif file == path:
-            raise DataError(f"{path} is no result of MTEB: no task_name with scores by split")
+            raise DataError(f"{path} is not a result of MTEB: no task_name with scores by split")
     if not by_folder:
-        raise DataError(f"{path}: no result of MTEB; expected are files such as STS12.json with task_name and scores")
+        raise DataError(f"{path}: no result of MTEB; expected files such as STS12.json with task_name and scores")
     return _by_model(path, by_folder)
 
 

@@ -50,9 +50,7 @@ def arc_con(anchor: View, positive: View, temperature: float, margin: float) -> 
     anchor, positive = as_views(anchor=anchor, positive=positive)
     require_positive("temperature", temperature)
     if not 0 <= margin < pi:
-        raise ValueError(
-            f"margin is {margin!r}; expected is an angle in radians, 0 <= margin < pi (10 degrees: 0.1745)"
-        )
+        raise ValueError(f"margin is {margin!r}; expected an angle in radians, 0 <= margin < pi (10 degrees: 0.1745)")
 
     cosines = cosine_matrix(anchor, positive)
     unit1, unit2 = unit(anchor), unit(positive)

@@ -27,7 +27,7 @@ def as_views(**views: Tensor) -> list[Tensor]:
             given = f"a tensor of {view.dtype}" if isinstance(view, Tensor) else f"a {type(view).__name__}"
             raise TypeError(f"{name} is {given}; a view is a floating-point torch tensor of shape [N, d]")
         if view.ndim != 2:
-            raise ValueError(f"{name} has shape {list(view.shape)}; a view is [N, d], one row a sentence")
+            raise ValueError(f"{name} has shape {list(view.shape)}; a view is [N, d], one row per sentence")
 
     shapes = {name: list(view.shape) for name, view in views.items()}
     first, shape = next(iter(shapes.items()))

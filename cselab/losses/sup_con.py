@@ -47,7 +47,7 @@ def sup_con(anchor: View, positive: View | list[View], labels: Int[Tensor, " n"]
     anchor, *others = as_views(anchor=anchor, **{f"positive {i}": view for i, view in enumerate(others)})
     require_positive("temperature", temperature)
     if labels.shape != anchor.shape[:1]:
-        raise ValueError(f"labels has shape {list(labels.shape)}; expected [{len(anchor)}], one a sentence")
+        raise ValueError(f"labels has shape {list(labels.shape)}; expected [{len(anchor)}], one per sentence")
     views, classes = torch.cat([anchor, *others]), labels.repeat(1 + len(others))
     oneself = torch.eye(len(views), dtype=torch.bool, device=views.device)
     logits = (cosine_matrix(views, views) / temperature).masked_fill(oneself, -inf)

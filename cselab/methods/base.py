@@ -25,14 +25,14 @@ from cselab.methods.hyperparameters import plain
 from cselab.methods.recipe import Recipe, family
 
 FAMILIES = {
-    "baseline": "dropout makes the views, the batch the negatives",
-    "loss": "how vectors are contrasted",
-    "text": "the words or tokens of a view change",
-    "hidden states": "the numbers inside the encoder, or the vectors, change",
+    "baseline": "views by dropout, negatives from the batch",
+    "loss": "a different contrast of the vectors",
+    "text": "views with different words or tokens",
+    "hidden states": "changes of activations or vectors",
     "negatives": "negatives beyond the batch, or weights for those of the batch",
-    "momentum": "a second encoder follows the first, or a queue remembers",
-    "extra network": "a second network, or a part of one, learns or helps",
-    "extra data": "rows that hold more than a sentence",
+    "momentum": "a slow copy of the encoder, or a queue",
+    "extra network": "a second network, or a part of one",
+    "extra data": "rows with more than one sentence",
     "own": "your methods",
 }
 """The main change of a method, in the order of `cselab methods`."""

@@ -35,7 +35,7 @@ class MCSE(Contrastive):
         for index, (_, scene) in enumerate(setup.rows):
             if len(_numbers(scene)) != seen:
                 raise ValueError(
-                    f"scene of corpus[{index}] is {scene!r:.40}; wanted are numbers with blanks between, {seen} as in "
+                    f"scene of corpus[{index}] is {scene!r:.40}; expected numbers separated by blanks, {seen} as in "
                     "corpus[0]"
                 )
         self.from_text = setup.linear(setup.width, self.width_of_space)

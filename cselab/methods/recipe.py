@@ -56,13 +56,13 @@ IMSIMCSE_RECIPES = {"bert-base": Recipe(lr=3e-5, whose="ImSimCSE"), "bert-large"
 """ImSimCSE's, section 5: 3e-5 for base and 8e-6 for large models; it trains BERT only."""
 
 SURVEY_RECIPES = {"bert-base": Recipe(lr=3e-5, whose="the survey")}
-"""The survey's for most of its models, its Table 7: 64 sentences, 3e-5; BERT-base is all it trains."""
+"""The survey's for most of its models, its Table 7: 64 sentences, 3e-5; the survey trains only BERT-base."""
 
 CARDS_RECIPES = {
     "roberta-base": Recipe(lr=4e-5, batch_size=512),
     "roberta-large": Recipe(lr=7.5e-6, batch_size=512, hyperparameters={"nearest": 8, "share": 0.1}),
 }
-"""CARDS's recipe, only for RoBERTa, whose vocabulary has cases; its parts use their share."""
+"""CARDS's recipe, only for RoBERTa, whose vocabulary has cases; the parts of CARDS use their share of it."""
 
 WHITENEDCSE_RECIPES = dict.fromkeys(SIMCSE_RECIPES, Recipe(lr=3e-5))
 """WhitenedCSE's, section 4.1, the same for all; its numbers of groups are the method's own (`default_groups`)."""

@@ -75,7 +75,7 @@ class WhitenedCSE(Method):
         if self.backbone_passes == 1 and self.kind != "shuffled":
             raise ValueError(
                 f"one backbone pass and kind={self.kind!r} make {self.num_views} identical views, from which "
-                f"nothing is learnt: set backbone_passes={self.num_views}, or kind='shuffled'"
+                f"the encoder learns nothing: set backbone_passes={self.num_views}, or kind='shuffled'"
             )
 
     def build(self, setup: Setup) -> Head:

@@ -23,7 +23,7 @@ def require_rows(x: Vectors, least: int) -> None:
         DegenerateEmbeddings: fewer rows than required.
     """
     if x.ndim != 2:
-        raise ValueError(f"rows of vectors [n, d] are expected, not an array of shape {tuple(x.shape)}")
+        raise ValueError(f"expected rows of vectors [n, d], got an array of shape {tuple(x.shape)}")
     if len(x) < least:
         raise DegenerateEmbeddings(f"{len(x)} embeddings; at least {least} are needed")
 

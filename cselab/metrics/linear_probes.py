@@ -111,9 +111,7 @@ class MinibatchProbes:
             return _Course(fold.train, torch.from_numpy(fold.dev), draw)
         aside = int(self.held_out * len(fold.train))
         if not aside:
-            raise ValueError(
-                f"{len(fold.train)} rows to train on are too few: {self.held_out:.0%} of them are set aside"
-            )
+            raise ValueError(f"{len(fold.train)} training rows are too few: {self.held_out:.0%} of them are set aside")
         shuffled = fold.train[draw.permutation(len(fold.train))]
         return _Course(shuffled[aside:], torch.from_numpy(shuffled[:aside]), draw)
 

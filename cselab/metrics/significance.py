@@ -207,7 +207,9 @@ def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "
     for scores in (first, second):
         require_finite("scores", np.asarray(scores, dtype=float))
     if len(first) != len(second) or len(first) < 2:
-        raise ValueError(f"scores of the same two or more seeds are needed, not {len(first)} and {len(second)}")
+        raise ValueError(
+            f"each method needs scores of the same seeds, at least two; got {len(first)} and {len(second)}"
+        )
     differences = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
     if np.ptp(differences) <= 1e-12 * max(1.0, float(np.abs(differences).max())):
         raise ValueError(f"all {len(differences)} differences are {differences[0]:g}: no spread to test against")

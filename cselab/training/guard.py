@@ -40,8 +40,8 @@ def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequ
         fields = ", ".join(f"{name} = {rate:g}" for name, rate in dropout_fields(encoder.backbone).items())
         raise ValueError(
             f"{method.name} encodes each sentence twice, and the two views differ only by dropout, but this "
-            f"{kind} drops nothing out ({fields or 'its config has no such field'}): the views are identical, and "
-            "nothing can be learnt from them. Set a rate (--dropout 0.1 on the command line, encoder.dropout = 0.1 in "
+            f"{kind} has no dropout ({fields or 'its config has no such field'}): the views are identical, so the "
+            "encoder learns nothing from them. Set a rate (--dropout 0.1 on the command line, encoder.dropout = 0.1 in "
             "Python), or use a method whose views differ for a different reason"
         )
 
@@ -57,8 +57,8 @@ def refuse_frozen_adapters(method: Method, encoder: SentenceEncoder) -> None:
     """Raise ValueError where the encoder has adapters, and none of them learns."""
     if has_adapters(encoder.backbone) and not any(weight.requires_grad for weight in encoder.backbone.parameters()):
         raise ValueError(
-            f"the adapters of {encoder.name or 'this encoder'} are all frozen or switched off, and {method.name} would "
-            "train none of them: enable_adapters() of its backbone switches them on; a method that freezes the "
+            f"the adapters of {encoder.name or 'this encoder'} are all frozen or disabled, so {method.name} would "
+            "train none of them: enable_adapters() of its backbone enables them; a method that freezes the "
             "transformer accepts no adapters"
         )
 

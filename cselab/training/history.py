@@ -77,7 +77,7 @@ class History:
                 scores = {name: float(value) for name, value in evaluator(self.run.encoder).items()}
         except DegenerateEmbeddings as reason:
             if not any("degenerate" in earlier for earlier in self.run.history):
-                warnings.warn(f"no score at step {step}: {reason}; training goes on", stacklevel=2)
+                warnings.warn(f"no score at step {step}: {reason}; training continues", stacklevel=2)
             return {"degenerate": str(reason)}
         if not math.isfinite(scores.get("score", math.nan)):
             raise ValueError(f"the evaluator must return a finite number called 'score', it returned {scores}")

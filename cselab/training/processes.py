@@ -34,7 +34,7 @@ def wait_for_all() -> None:
         raise TimeoutError(
             f"process {' '.join(filter(None, missing.groups())) if missing else ''} of "
             f"{torch.distributed.get_world_size()}, counted from 0, did not answer for {SECONDS_TO_ANSWER:g} s: it was "
-            "stopped, or ended. The same command goes on from the last checkpoint; CSELAB_TIMEOUT=SECONDS waits longer"
+            "stopped, or ended. Run the same command to continue; set CSELAB_TIMEOUT=SECONDS to wait longer"
         ) from error
 
 

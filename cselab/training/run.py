@@ -59,7 +59,7 @@ class TrainConfig:
     """
 
     steps: int | None = field(
-        default=None, metadata={"least": 1, "most": 10**9, "too_many": "at 100 steps a second that is four months"}
+        default=None, metadata={"least": 1, "most": 10**9, "too_many": "at 100 steps per second that is four months"}
     )
     epochs: float = field(
         default=1.0, metadata={"above": 0, "most": 10**6, "too_many": "use steps for a run of a certain length"}

@@ -55,7 +55,7 @@ class RunFolder:
             lock = FileLock(self.path / ".lock")
             lock.acquire(timeout=0)
         except Timeout:
-            raise RunFolderError(f"{self.path} is in use by a second run: wait, or choose a different output") from None
+            raise RunFolderError(f"{self.path} is in use by another run: wait, or choose a different output") from None
         except OSError as error:
             raise RunFolderError(
                 f"cannot write to the output folder {self.path} ({error.strerror}): choose a different one"

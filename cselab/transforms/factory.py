@@ -38,4 +38,4 @@ def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Transform:
         return BertWhitening().fit(vectors)
     if name == "flow":
         return BertFlow().fit(vectors)
-    raise ValueError(f"unknown transform {name!r}; choose one of {', '.join(NAMES)}, K a number")
+    raise ValueError(f"unknown transform {name!r}; choose one of {', '.join(NAMES)}, with a number for K")

@@ -32,7 +32,7 @@ def rows(world: Speaker, columns: Sequence[str], n: int, rng: random.Random, spl
         raise ValueError(f"columns is {tuple(columns)!r}: name each column once, at least one")
     if "document" in columns:
         if len(columns) > 1:
-            raise ValueError("a document has no further columns: columns=('document',)")
+            raise ValueError("'document' must be the only column: columns=('document',)")
         return [" ".join(sentence.text for sentence in told) for told in world.documents(n, split)]
     drawn: dict[str, tuple[str, ...]] = {}
     while len(drawn) < n:

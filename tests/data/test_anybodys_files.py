@@ -13,7 +13,7 @@ from cselab.data.rows import check_rows, check_sentences
 from cselab.evaluators import word_overlap
 
 JSON = "which is JSON: JSON lines have the ending"
-PAGE = "wanted is plain text, a sentence a line, not a page or document"
+PAGE = "expected plain text, one sentence per line, not a page or document"
 POINTER = "points to a file that is not here: fetch it with `git lfs pull`"
 BYTES = "save text (UTF-16, Latin-1 ...) as UTF-8, and a workbook"
 LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
@@ -26,11 +26,7 @@ LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
         ("t.json", '[\n "one",\n "two"\n]', ["one", "two"]),
         ("t.json", '{"text": "one"}\n{"text": "two"}\n', ["one", "two"]),
         ("t.jsonl", '"one"\n"two"\n', ["one", "two"]),
-        (
-            "t.json",
-            '{\n "cells": [], "metadata": {}}',
-            "one object, with the keys cells, metadata; wanted is a list of",
-        ),
+        ("t.json", '{\n "cells": [], "metadata": {}}', "one object, with the keys cells, metadata; expected a list of"),
         ("t.json", "[1, 2]", r't.json, row 1: an object such as {"text": "..."} is expected, not 1'),
         ("t.json", '[{"text": "one"},', "line 1: not JSON"),
         ("t.json", "[]", "is empty"),
@@ -111,11 +107,11 @@ def test_rows_without_text_are_counted_in_a_corpus_and_refused_where_each_is_wan
     assert said in str(warned[0].message) and len(warned) == 1
     with pytest.raises(DataError) as raised:
         read_sentences(file, every_row=True)
-    assert said in str(raised.value) and "every row is wanted here" in str(raised.value)
+    assert said in str(raised.value) and "every row must have text" in str(raised.value)
 
 
 ONE = (["a dog"], ["a cat"], [3.5], "")
-WANTED = "wanted are sentence1, sentence2, score"
+WANTED = "expected sentence1, sentence2, score"
 SPLITS = "score,split,sentence1,sentence2\n1,train,x,y\n3.5,test,a dog,a cat\n"
 
 
@@ -182,7 +178,7 @@ def test_what_was_chosen_is_said_and_a_split_can_be_asked_for(tmp_path):
 
 
 def test_of_a_folder_of_data_sets_pairs_are_those_of_test(tmp_path):
-    datasets = pytest.importorskip("datasets", reason="a data set is read with datasets")
+    datasets = pytest.importorskip("datasets", reason="reading a data set needs datasets")
     splits = {name: datasets.Dataset.from_list([dict(zip(NAMES, row, strict=True))]) for name, row in FOLDER.items()}
     datasets.DatasetDict(splits).save_to_disk(tmp_path / "pairs")
     assert as_pairs(tmp_path / "pairs").scores == [3.5] and is_pairs(str(tmp_path / "pairs"))

@@ -60,7 +60,7 @@ def test_nli_becomes_a_table_that_methods_of_several_columns_read(publish, tmp_p
 
 
 def test_the_published_file_beside_it_is_taken_without_the_hub(publish, tmp_path):
-    with pytest.raises(Unreachable, match=r"Or copy nli_for_simcse\.csv into .* the copy is then used"):
+    with pytest.raises(Unreachable, match=r"Or copy nli_for_simcse\.csv into .* cselab then uses the copy"):
         fetch_corpus("nli", tmp_path)
     (tmp_path / "nli_for_simcse.csv").write_text(NLI)
     place, fetched = fetch_corpus("nli", tmp_path)
@@ -97,7 +97,7 @@ def test_of_simple_wikipedia_comes_the_simple_side_of_each_pair(simple, tmp_path
 
 def test_another_text_than_the_known_is_refused_by_its_hash(simple, tmp_path):
     simple(PAIR, PAIR, known=False)
-    with pytest.raises(DataError, match="is not the file that is known: its SHA-256 begins with"):
+    with pytest.raises(DataError, match="is not the published file: its SHA-256 begins with"):
         fetch_corpus("simplewiki", tmp_path / "data")
     assert not (tmp_path / "data").exists()
 

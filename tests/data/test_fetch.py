@@ -108,7 +108,7 @@ def test_every_set_of_the_archive_comes_out_byte_for_byte(hub, published, tmp_pa
     assert tuple(said) == (*STS_TASKS, *CLASSIFICATION_TASKS)
     assert {status for status, _ in said.values()} == {"fetched"}
     assert said["STS-B"][1] == "12 rows, as published"
-    assert said["SUBJ"][1] == "8 rows, right in number, text not known here"
+    assert said["SUBJ"][1] == "8 rows, the right number, but unknown text"
     assert {name: (folder / name).read_bytes() for name in files_in(folder)} == published
     assert load_sts("STS14", folder).provenance == load_classification("MR", folder).provenance == "as published"
 
@@ -173,7 +173,7 @@ def test_another_text_of_the_right_number_is_refused(hub, published, tmp_path):
     other = {name: b"".join(published[name].splitlines(True)).replace(b"row", b"line") for name in names}
     publish_archive(hub, {**published, **{name: text.replace(b"1.250", b"4.750") for name, text in other.items()}})
     status, detail = fetched(tmp_path / "data", ["STS-B"])["STS-B"]
-    assert status == "refused" and "neither the published words nor scores" in detail
+    assert status == "refused" and "neither the words nor the scores are the published ones" in detail
 
 
 def test_an_archive_that_is_cut_or_lacks_a_file_is_refused_by_name(hub, published, tmp_path):
@@ -248,7 +248,7 @@ def test_without_a_network_it_says_which_sets_are_lacking_and_what_to_do(hub, pu
         next(lines)
     assert "cannot be reached for princeton-nlp/datasets-for-simcse/senteval.tar at e145e8b" in str(error.value)
     assert "(HF_HUB_OFFLINE is set). Not fetched: STS13, STS-B." in str(error.value)
-    with pytest.raises(Unreachable, match="copy a SentEval folder from a second machine"):
+    with pytest.raises(Unreachable, match="copy a SentEval folder from a different machine"):
         fetched(tmp_path / "other")
     assert not (tmp_path / "other").exists()
 
@@ -262,9 +262,15 @@ def test_a_download_that_breaks_off_or_has_left_the_hub_is_named(hub, tmp_path, 
     monkeypatch.setattr("cselab.data.fetch._downloaded", breaks_off)
     if error is GONE:
         status, detail = fetched(tmp_path / "data", ["MR"])["MR"]
-        assert status == "refused" and "the hub does not have" in detail and "senteval.tar at e145e8b" in detail
+        assert (
+            status == "refused"
+            and "the Hugging Face hub no longer has" in detail
+            and "senteval.tar at e145e8b" in detail
+        )
     else:
-        with pytest.raises(Unreachable, match=r"senteval\.tar at e145e8b, or broke off \(connection reset\)"):
+        with pytest.raises(
+            Unreachable, match=r"senteval\.tar at e145e8b, or the connection broke off \(connection reset\)"
+        ):
             fetched(tmp_path / "data", ["MR"])
 
 
@@ -275,7 +281,7 @@ def test_a_download_that_breaks_off_or_has_left_the_hub_is_named(hub, tmp_path, 
     ("task", "said"),
     [
         ("STS11", r"unknown set to fetch 'STS11'.* Choose one of STS12, .* MRPC$"),
-        ("AgNews", "GoogleNews are not fetched: .* https://github.com/"),
+        ("AgNews", "GoogleNews are not fetched, .* https://github.com/"),
     ],
 )
 def test_what_cannot_be_fetched_is_refused_before_anything_is_done(tmp_path, task, said):

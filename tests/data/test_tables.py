@@ -37,7 +37,7 @@ def rows_of(table):
 
 
 def test_parquet_is_read_a_block_at_a_time(tmp_path):
-    pytest.importorskip("pyarrow", reason="Parquet is read with pyarrow")
+    pytest.importorskip("pyarrow", reason="reading Parquet needs pyarrow")
     frame = pandas.DataFrame({"id": range(4), "text": TEXTS, "tags": [["a"]] * 4})
     frame.to_parquet(tmp_path / "t.parquet")
     assert rows_of(tmp_path / "t.parquet") == (TEXTS, ('say "yes"', "2"))
@@ -47,7 +47,7 @@ def test_parquet_is_read_a_block_at_a_time(tmp_path):
 
 
 def test_the_folder_of_a_data_set_is_a_table_and_of_several_splits_train(tmp_path):
-    datasets = pytest.importorskip("datasets", reason="a data set is read with datasets")
+    datasets = pytest.importorskip("datasets", reason="reading a data set needs datasets")
     found = datasets.Dataset.from_dict({"id": range(4), "text": TEXTS})
     found.save_to_disk(tmp_path / "one")
     datasets.DatasetDict({"train": found, "test": found.select([0])}).save_to_disk(tmp_path / "splits")
@@ -62,8 +62,8 @@ def test_the_folder_of_a_data_set_is_a_table_and_of_several_splits_train(tmp_pat
 @pytest.mark.parametrize(
     ("name", "module", "said"),
     [
-        ("t.parquet", "pyarrow", r"t\.parquet: Parquet is read with pyarrow: pip install pyarrow, or save a \.csv"),
-        ("t", "datasets", "t: a data set is read with datasets: pip install datasets"),
+        ("t.parquet", "pyarrow", r"t\.parquet: reading Parquet needs pyarrow: pip install pyarrow, or save a \.csv"),
+        ("t", "datasets", "t: reading a data set needs datasets: pip install datasets"),
     ],
 )
 def test_what_needs_a_library_that_is_not_installed_names_it(name, module, said, tmp_path, monkeypatch):
@@ -99,7 +99,7 @@ def test_the_column_is_the_one_that_is_named_or_numbered_else_one_that_is_known(
     ("name", "content", "column", "said"),
     [
         ("t.csv", "review,stars\nGood,5\n", None, r"none of its columns \(review, stars\) is called sentence, text"),
-        ("t.csv", "a cat sat\na dog ran\n", None, r"`--column NAME`\), or number it, from 1 on"),
+        ("t.csv", "a cat sat\na dog ran\n", None, r"`--column NAME`\), or give its number, from 1"),
         ("t.csv", "text,id\nGood,5\n", "txt", "no column 'txt'; its columns are text, id"),
         ("t.csv", "text,id\nGood,5\n", "3", "has 2 columns, no column 3"),
         ("t.csv", "text,id\nGood\n", None, "line 2: 1 fields, its header has 2"),
@@ -109,7 +109,7 @@ def test_the_column_is_the_one_that_is_named_or_numbered_else_one_that_is_known(
         ("t.jsonl", "A cat\n", None, "line 1: not JSON"),
         ("t.jsonl", "[1]\n", None, "line 1: an object such as"),
         ("t.jsonl", '{"text": "a"}\n{"text": \n', None, "line 2: not JSON"),
-        ("t.txt", "A cat\n", "text", "is plain text, a sentence a line, without a column 'text'"),
+        ("t.txt", "A cat\n", "text", "is plain text with one sentence per line, without a column 'text'"),
     ],
 )
 def test_a_file_that_would_be_read_as_something_else_is_refused(name, content, column, said, tmp_path):

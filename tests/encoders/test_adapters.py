@@ -88,7 +88,7 @@ def test_first_weights_follow_the_seed_and_no_random_number_of_the_caller_is_dra
 @pytest.mark.parametrize(
     ("adapter", "said"),
     [
-        (0, "the rank of adapters must be at least 1, got 0: of rank 0 they change nothing"),
+        (0, "the rank of adapters must be at least 1, got 0: with rank 0 they change nothing"),
         (
             {"target_modules": ["q_proj"]},
             r"no adapters were added to BertModel: .*q_proj.*layers are query, key, value",

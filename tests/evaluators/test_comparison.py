@@ -29,7 +29,7 @@ def test_two_encoders_are_compared_task_by_task():
     first = Scores([], outcomes={"A": noisy(), "B": noisy(seed=1)})
     second = Scores([], outcomes={"B": noisy(seed=1)})
     assert [comparison.name for comparison in compare(first, second)] == ["B"]
-    with pytest.raises(ValueError, match=r"nothing to compare: .* of those without 0"):
+    with pytest.raises(ValueError, match=r"nothing to compare: .* of tasks without predictions only 0"):
         compare(first, Scores([]))
 
 
@@ -43,7 +43,7 @@ def test_scores_without_predictions_are_compared_over_the_tasks_that_both_have()
     second = read_back(STS12=51.0, STS13=63.0, STS14=55.5, alignment=0.1, uniformity=-2.0)
     found = compare(first, second)
     assert found == [paired_t_test([50.0, 60.0, 55.0], [51.0, 63.0, 55.5], "mean of 3 tasks")]
-    with pytest.raises(ValueError, match=r"nothing to compare: .* of those without 1; at least two"):
+    with pytest.raises(ValueError, match=r"nothing to compare: .* of tasks without predictions only 1; at least two"):
         compare(first, read_back(STS12=1.0))
 
 

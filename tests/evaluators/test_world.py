@@ -91,7 +91,7 @@ def test_unknown_protocols_and_tasks_list_the_known():
         evaluate(RandomEncoder(), "world-transfer", protocol="adam")
     with pytest.raises(ValueError, match=r"unknown task 'World-Tense'.*world-transfer: World-Topic, World-S"):
         evaluate(RandomEncoder(), ["world", "world-transfer"], tasks=["World-Tense"])
-    with pytest.raises(ValueError, match="task 'STS-B' is of the suite 'sts'; given was world"):
+    with pytest.raises(ValueError, match="task 'STS-B' belongs to suite 'sts', not to world"):
         evaluate(RandomEncoder(), "world", tasks=["STS-B"])
 
 

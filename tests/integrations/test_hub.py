@@ -52,12 +52,12 @@ def test_the_card_holds_what_was_measured_with_seed_versions_and_data(run):
     assert (result.metric_type, result.metric_value) == ("spearman", pytest.approx(record.value, abs=1e-4))
     assert result.dataset_revision == record.data_hash and card.data.library_name == "sentence-transformers"
     assert str(scores) in card.text and f"{record.value:.2f}" in str(scores)
-    for told in ('"name": "simcse"', '"seed": 7', '"sentences": 24', '"torch": "2.', "no test score", "me/mine"):
+    for told in ('"name": "simcse"', '"seed": 7', '"sentences": 24', '"torch": "2.', "not a test score", "me/mine"):
         assert told in card.text, told
 
 
 def test_a_card_without_scores_says_so_and_one_with_the_scores_of_another_pooling_is_refused(run):
-    assert "Nothing was measured" in model_card(run.output, "me/mine")
+    assert "has not been evaluated" in model_card(run.output, "me/mine")
     other = run.encoder.copy()
     other.pooling = "mean" if run.encoder.pooling == "cls" else "cls"
     with pytest.raises(ValueError, match=r"was measured with pooling .*evaluate the encoder as it is saved"):

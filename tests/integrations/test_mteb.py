@@ -94,7 +94,7 @@ def test_a_score_that_is_not_finite_is_a_failure_and_no_number(tmp_path):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ('{"scores": {"STS12": 60.7}, "records": []}', "no result of MTEB"),
+        ('{"scores": {"STS12": 60.7}, "records": []}', "not a result of MTEB"),
         ('{"task_name": "STS12", "sco', "cut short or damaged"),
         ('{"task_name": "STS12", "scores": {"test": [{"spearman": 0.5}]}}', "lacks 'main_score'"),
     ],

@@ -44,7 +44,7 @@ def test_further_negatives_are_cut_with_the_views(make_views):
 
 @pytest.mark.parametrize("widths", [(), (6,), (0, 5), (3, 3)])
 def test_widths_that_are_none_are_refused(make_views, widths):
-    with pytest.raises(ValueError, match="give different widths from 1 to 5, one at least"):
+    with pytest.raises(ValueError, match="give at least one width from 1 to 5, each once"):
         matryoshka_info_nce(*make_views(2), 0.1, widths)
 
 

@@ -32,5 +32,5 @@ def test_the_names_of_the_classes_do_not_matter(make_views):
 
 
 def test_another_number_of_labels_is_refused(unchecked_annotations):
-    with pytest.raises(ValueError, match=r"labels has shape \[2\]; expected \[3\], one a sentence"):
+    with pytest.raises(ValueError, match=r"labels has shape \[2\]; expected \[3\], one per sentence"):
         sup_con(torch.eye(3), torch.eye(3), torch.arange(2), 0.1)

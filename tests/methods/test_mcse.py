@@ -24,7 +24,5 @@ def test_both_views_are_contrasted_with_the_scene_in_a_space_of_their_own(traine
 @pytest.mark.parametrize("scene", ["0.1 0.2", "0.1 0.2 x", "a picture of a cat"])
 def test_scenes_of_another_width_or_no_numbers_are_refused_by_row(scene):
     rows = [("a cat", "0.1 0.2 0.3"), ("a dog", scene)]
-    with pytest.raises(
-        ValueError, match=r"scene of corpus\[1\] is .*; wanted are numbers with blanks between, 3 as in"
-    ):
+    with pytest.raises(ValueError, match=r"scene of corpus\[1\] is .*; expected numbers separated by blanks, 3 as in"):
         MCSE().build(Setup(make_encoder(layers=1), rows))

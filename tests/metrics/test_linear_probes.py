@@ -44,5 +44,5 @@ def test_misses_are_counted_over_the_whole_run_and_an_improvement_does_not_reset
 def test_too_few_rows_to_set_some_aside_are_refused():
     x, y = overlapping_classes(12, 3, 2)
     fold = Fold(np.arange(10), None, np.arange(10, 12))
-    with pytest.raises(ValueError, match="10 rows to train on are too few: 5% of them are set aside"):
+    with pytest.raises(ValueError, match="10 training rows are too few: 5% of them are set aside"):
         ADAM.fit(x, y, 2, [fold], np.full((1, 1), 1e-3))

@@ -177,7 +177,7 @@ def test_the_t_test_over_seeds_is_scipys():
 def test_a_t_test_without_a_spread_is_refused():
     with pytest.raises(ValueError, match="no spread"):
         paired_t_test([1.0, 2.0], [2.0, 3.0])
-    with pytest.raises(ValueError, match="same two or more seeds"):
+    with pytest.raises(ValueError, match="scores of the same seeds, at least two; got"):
         paired_t_test([1.0], [2.0])
 
 

@@ -35,7 +35,7 @@ def test_with_every_method_the_adapters_learn_and_the_transformer_stays(name):
     before = {key: weight.clone() for key, weight in encoder.backbone.named_parameters()}
     method, rows = create_method(name, **NEEDED.get(name, {})), make_rows(METHODS[name].columns, 24)
     if name == "dcpcse":
-        with pytest.raises(ValueError, match="are all frozen or switched off, and dcpcse would train none of them"):
+        with pytest.raises(ValueError, match="are all frozen or disabled, so dcpcse would train none of them"):
             quietly(encoder, method, rows)
         return
     quietly(encoder, method, rows)
@@ -66,8 +66,8 @@ def frozen(encoder):
 @pytest.mark.parametrize(
     ("adapter", "spoilt", "said"),
     [
-        (2, switched_off, r"or switched off, and simcse would train none of them: enable_adapters\(\)"),
-        (2, frozen, "are all frozen or switched off"),
+        (2, switched_off, r"or disabled, so simcse would train none of them: enable_adapters\(\)"),
+        (2, frozen, "are all frozen or disabled"),
         (2, None, None),
         ({"target_modules": ["output.dense"]}, None, None),
     ],

@@ -526,7 +526,7 @@ def test_groups_that_do_not_fit_are_refused(tmp_path):
     ("options", "message"),
     [
         ({"steps": -3}, "steps must be at least 1, got -3$"),
-        ({"steps": 10**10}, "steps must be at most 1,000,000,000, got 10000000000: at 100 steps a second"),
+        ({"steps": 10**10}, "steps must be at most 1,000,000,000, got 10000000000: at 100 steps per second"),
         ({"batch_size": 1}, "batch_size must be at least 2, got 1: a single sentence has no negatives"),
         ({"epochs": 0}, "epochs must be above 0, got 0"),
         ({"lr": -1e-5}, "lr must be at least 0, got -1e-05"),
@@ -646,7 +646,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
 
 def test_a_folder_in_use_is_refused(tmp_path):
     with RunFolder(tmp_path / "run").locked():
-        with pytest.raises(RunFolderError, match="is in use by a second run: wait, or choose a different"):
+        with pytest.raises(RunFolderError, match="is in use by another run: wait, or choose a different"):
             run_training(output=tmp_path / "run")
     run_training(output=tmp_path / "run", steps=1)
 

@@ -123,11 +123,11 @@ def _read_vectors(file: Path) -> np.ndarray:
     except Exception as error:  # a damaged file raises whatever its reader meets first
         reason = type(error).__name__ if "pickle" in str(error) else error
         raise ValueError(
-            f"{file} is no whole {file.suffix} file ({reason}): write it again with `cselab encode`"
+            f"{file} is not a complete {file.suffix} file ({reason}): write it again with `cselab encode`"
         ) from None
     if len(held) != 1:
         names = ", ".join(held) or "none"
-        raise ValueError(f"{file} holds {len(held)} tensors ({names:.200}), one is expected: save that one by itself")
+        raise ValueError(f"{file} holds {len(held)} tensors ({names:.200}); expected one: save it in its own file")
     return next(iter(held.values()))
 
 

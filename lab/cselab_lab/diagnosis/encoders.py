@@ -54,7 +54,7 @@ def looks_fresh(layer: Any) -> bool:
 
 @sign(
     "wrong pooling",
-    "points by which a different pooling finds more twins (sentences without half of their words)",
+    "points that a different pooling gains at finding a sentence from half of its words",
     "Open the encoder with the pooling used in training: --pooling cls, mean or last_token. See the model card or the "
     "run.",
     pictures.cosines,

@@ -17,8 +17,8 @@ NEAR = 0.8
 @sign(
     "duplicates in the corpus",
     "the share of sentences with a copy of themselves in their batch",
-    "A copy in the batch is a negative with the same meaning, so the loss pushes a sentence from itself. Keep each "
-    "sentence once (sort -u).",
+    "A copy in the batch is a negative with the same meaning, so the loss pushes a sentence away from itself. Keep "
+    "each sentence once (sort -u).",
     pictures.copies,
     above=0.05,
 )
@@ -34,8 +34,8 @@ def duplicates(seen: Evidence) -> float | None:
 @sign(
     "test pairs in the corpus",
     "the share of test pairs with both sentences in the training corpus",
-    "The score of such a pair shows memory. Remove its sentences from the corpus and train again, or report the score "
-    "of the remaining pairs.",
+    "The score of such a pair may be memorised. Remove its sentences from the corpus and train again, or report the "
+    "score of the remaining pairs.",
     pictures.leaks,
     above=0,
 )

@@ -22,7 +22,7 @@ TENTH = 10
 @sign(
     "dropout missing",
     "the distance of two views of a sentence, divided by the distance of two sentences",
-    "The views are nearly identical, so a pair teaches nothing. Set the dropout of the encoder (--dropout 0.1), or use "
+    "The views are nearly identical, so the encoder learns nothing. Set its dropout (--dropout 0.1), or use "
     "a method with different views.",
     pictures.views,
     below=0.13,
@@ -39,7 +39,7 @@ def dropout_missing(seen: Evidence) -> float | None:
 
 @sign(
     "temperature too low",
-    "the share of the hardest negative of each sentence in the gradient",
+    "the share of the gradient that is on the hardest negative of each sentence",
     "One negative per sentence dominates the gradient, and noise selects it. Raise the temperature (0.05 is usual for "
     "InfoNCE on cosines).",
     pictures.shares,
@@ -70,7 +70,7 @@ def temperature_high(seen: Evidence) -> float | None:
 
 @sign(
     "loss at log N",
-    "the contrastive loss at the end, as a share of log N, N the size of the batch",
+    "the contrastive loss at the end, as a share of log N (N is the batch size)",
     "The encoder cannot distinguish the positive from the N - 1 negatives: it collapsed, or the pairs do not match. "
     "Check the learning rate first, then the views.",
     pictures.losses,
@@ -83,7 +83,7 @@ def loss_at_log_n(seen: Evidence) -> float | None:
 
 @sign(
     "loss at 0 from the start",
-    "the contrastive loss of the first steps, as a share of log N, N the size of the batch",
+    "the contrastive loss of the first steps, as a share of log N (N is the batch size)",
     "The task is solved before training: views are too similar, negatives too easy, or the temperature too low. Use "
     "more different views, a larger batch, or hard negatives.",
     pictures.losses,
@@ -134,7 +134,7 @@ def moved(seen: Evidence) -> float | None:
 
 
 @sign(
-    "seeds that give the same",
+    "seeds with the same result",
     "the smallest distance between the vectors of any two seeds, as a share of their norm",
     "Several runs are copies: the seed has no effect, or the same folder was scored for all. The "
     "spread is meaningless.",

@@ -62,7 +62,7 @@ def cone(seen: Evidence) -> float | None:
 
 
 @sign(
-    "norms that differ by length",
+    "norms that depend on length",
     "ratio of the mean norms for the longest and the shortest quarter of the texts (or the inverse)",
     "Dot products and Euclidean distances then follow the length of a text. Divide by the number of tokens in the "
     "pooling (a mean, not a sum), or normalise the vectors and compare by cosine.",

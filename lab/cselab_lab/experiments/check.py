@@ -68,7 +68,7 @@ def check_experiment(
         if seeds is None or seed is None or seed in seeds
     ]
     if not recorded:
-        raise ValueError(results.nothing or f"no line of {', '.join(labels)} has these seeds")
+        raise ValueError(results.nothing or f"no record of {', '.join(labels)} has these seeds")
     for job, scores in recorded:
         here = run_job(job)["scores"]
         tolerance = FLOW_TOLERANCE if job.settings.get("posthoc") == "flow" else TOLERANCE

@@ -116,8 +116,8 @@ class Cluster:
             for name in ("distributed.client", "distributed.utils"):  # they would log it again, with tracebacks
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             raise ConnectionError(
-                f"the scheduler at {self.client.scheduler.address} does not answer any more: finished jobs are "
-                "written, start it again and repeat the command for the rest"
+                f"the scheduler at {self.client.scheduler.address} no longer answers: finished jobs are "
+                "written; start the scheduler again and repeat the command for the rest"
             ) from None
 
 

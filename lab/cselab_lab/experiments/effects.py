@@ -52,8 +52,8 @@ CLAIMS = (
     Above("less noise on the negatives gains points", "-noise on negatives", "SimCSE"),
     Above("less noise on the positives costs points", "SimCSE", "-noise on positives"),
     Above("Barlow Twins at the rank of the batch costs points", "SimCSE", "Barlow Twins, M = 0"),
-    Above("Barlow Twins gains by full rank", "Barlow Twins, M = full", "Barlow Twins, M = 0"),
-    Above("Barlow Twins gains by half of it", "Barlow Twins, M = half", "Barlow Twins, M = 0"),
+    Above("Barlow Twins gains from full rank", "Barlow Twins, M = full", "Barlow Twins, M = 0"),
+    Above("Barlow Twins gains from half of it", "Barlow Twins, M = half", "Barlow Twins, M = 0"),
 )
 
 declare(

@@ -130,7 +130,7 @@ SMOKE = Profile(
     geometry="world",
     recipe={"steps": 4, "batch_size": 32, "lr": 3e-4, "eval_every": 4, "precision": "fp32"},
     pooling="cls",
-    purpose="a check that every row runs; its numbers answer nothing",
+    purpose="a quick test of every row; ignore the scores",
 )
 STUDY = Profile(
     name="study",
@@ -142,7 +142,7 @@ STUDY = Profile(
     geometry="STS-B",
     recipe=RECIPES["mini"].settings(),
     pooling=RECIPES["mini"].pooling,
-    purpose="the bundled encoder and corpus, trained as long as it helps: anyone can make its numbers again",
+    purpose="the bundled encoder and corpus, trained as long as it helps: anyone can reproduce these numbers",
     headline_seeds=(0, 1, 2, 3, 4, 5, 6),
 )
 PAPER = replace(
@@ -160,7 +160,7 @@ PAPER = replace(
     dev="STS-B",
     recipe=PAPER_RECIPE,
     pooling="cls",
-    purpose="the encoders and the corpus of the papers, each method by its own paper's recipe: for GPUs",
+    purpose="the encoders and the corpus of the papers, each method with the recipe of its paper: for GPUs",
     fit_on=100_000,
     own_recipes=True,
     headline_seeds=(),
@@ -177,7 +177,7 @@ MILLION = replace(
     corpus="world:1000000",
     seeds=(0, 1, 2),
     recipe={**PAPER_RECIPE, "precision": "fp32"},
-    purpose="SimCSE's own recipe and a million sentences of the bundled world, on the bundled encoder: for GPUs",
+    purpose="SimCSE's recipe and a million sentences of the bundled world, on the bundled encoder: for GPUs",
     fit_on=20_000,
     headline_seeds=(),
 )

@@ -111,9 +111,9 @@ class Store:
             if lacks := sorted((REFERENCE if "from" in line else KEYS) - line.keys()):
                 raise ValueError(f"it has no {', '.join(lacks)}")
             if not all(isinstance(score, int | float) for score in line.get("scores", {}).values()):
-                raise ValueError(f"its scores are no numbers: {line['scores']!r:.60}")
+                raise ValueError(f"its scores are not numbers: {line['scores']!r:.60}")
         except (ValueError, TypeError, AttributeError) as error:
-            raise ResultsError(f"{where} is no finished job ({error}): {remedy}") from None
+            raise ResultsError(f"{where} is not a finished job ({error}): {remedy}") from None
         if (line["experiment"], line["profile"]) != (self.experiment, self.profile):
             raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move the line")
         return line
@@ -379,8 +379,8 @@ class ManyTests:
         low, chance = sum(p < 0.05 for p in self.raw.values()), 0.05 * len(self.raw)
         kept = sum(p < 0.05 for p in self.by_holm.values())
         return (
-            f"{self.claims} claims make {len(self.raw)} different tests: {low} have p < 0.05 (by chance "
-            f"{chance:.1f} would), and {kept} still by Holm, which counts them all."
+            f"{self.claims} claims make {len(self.raw)} different tests: {low} have p < 0.05 (expected by "
+            f"chance: {chance:.1f}), and {kept} remain significant after Holm over all tests."
         )
 
 
@@ -413,7 +413,7 @@ class Results:
     @property
     def nothing(self) -> str:
         """A note that no row was run; empty if lines exist."""
-        return "" if self.lines else f"nothing of {self.experiment.name} was run under {self.profile.name}"
+        return "" if self.lines else f"{self.experiment.name} was not run under {self.profile.name}"
 
     def values(self, label: str, measure: str) -> dict[int | None, float]:
         """The measured numbers of a row by seed; without those that failed.
@@ -435,7 +435,7 @@ class Results:
             ValueError: no such row, or none of its seeds has that number.
         """
         if not (values := self.values(label, measure)):
-            raise ValueError(f"{label!r} has no {measure!r}; measured were {', '.join(sorted(self.measured))}")
+            raise ValueError(f"{label!r} has no {measure!r}; it has {', '.join(sorted(self.measured))}")
         return mean(values.values())
 
     def over(self, label: str, baseline: str, measure: str) -> dict[int | None, float]:
@@ -602,7 +602,7 @@ class Results:
             *self.recipes(),
         ]
         if self.other:
-            lines.append(f"{self.other} lines of the results file have different settings and are not read.")
+            lines.append(f"{self.other} lines of the results file have different settings and are ignored.")
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:

@@ -61,7 +61,7 @@ def read_notebook(path: Path) -> NotebookNode:
         nbformat.validate(notebook)
     except Exception as error:  # a damaged file raises whatever nbformat meets first
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:100]
-        raise ValueError(f"{path} is not a whole notebook ({reason}): restore the file") from None
+        raise ValueError(f"{path} is not a complete notebook ({reason}): restore the file") from None
     return notebook
 
 

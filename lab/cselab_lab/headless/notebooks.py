@@ -86,7 +86,7 @@ def run_notebooks(
     if output == folder:
         raise ValueError(f"output {output} is the notebooks' own folder: running would overwrite them.")
     if update_recorded and overrides:
-        raise ValueError("recorded numbers are a profile's own: update them without overriding parameters.")
+        raise ValueError("recorded numbers belong to a profile: update them without overriding parameters.")
     if seeds and not update_recorded:
         raise ValueError("seeds are for update_recorded: for one run, override the parameter 'seed'.")
     if "profile" in overrides:
@@ -101,7 +101,7 @@ def run_notebooks(
     for result in runs:
         tell(f"{result.name}  profile {profile}")
         if changed and _ran_as_it_is(result):
-            result.notes.append("nothing changed since its last run: not run again")
+            result.notes.append("not run again, because nothing changed since its last run")
         else:
             _run(result, timeout, tell)
         _collect(result)

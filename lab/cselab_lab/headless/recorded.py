@@ -58,7 +58,7 @@ class Comparison:
         if self.recorded is None:
             return f"{self.name!r} was not recorded before"
         if self.now is None:
-            return f"{self.name!r} was recorded before, but not now"
+            return f"{self.name!r} is recorded, but this run did not record it"
         return f"{self.name!r} is {shown(self.now)}, recorded was {shown(self.recorded)} (tolerance {self.tolerance:g})"
 
     def row(self) -> dict[str, str]:

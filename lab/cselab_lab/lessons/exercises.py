@@ -54,7 +54,7 @@ FACTORS = {
     "This is in per cent: leave the factor 100 out.": 100,
     "This is a hundredth of the value: is a factor of 100 missing?": 1 / 100,
     "This is twice as much: is something counted twice, or a division by 2 missing?": 2,
-    "This is half as much: is a factor of 2 missing, or something counted once that counts twice?": 1 / 2,
+    "This is half as much: is a factor of 2 missing, or does something count twice that you counted once?": 1 / 2,
 }
 """What may be off by a factor in any exercise."""
 BASES = {f"Use the natural logarithm, not base {base}.": 1 / math.log(base) for base in (2, 10)}
@@ -195,8 +195,8 @@ class Example:
         if numbers.shape == expected.shape and numbers.ndim and _shown(numbers) == _shown(expected):
             place = tuple(np.argwhere(~np.isclose(numbers, expected, rtol=0, atol=self.tolerance))[0].tolist())
             where = f" at [{', '.join(map(str, place))}]"
-            return f"Your function returned {numbers[place]:.4g}{where}; expected is {expected[place]:.4g}."
-        return f"Your function returned {_shown(numbers)}; expected is {_shown(expected)}."
+            return f"Your function returned {numbers[place]:.4g}{where}; expected {expected[place]:.4g}."
+        return f"Your function returned {_shown(numbers)}; expected {_shown(expected)}."
 
     def call(self, answer: Callable) -> str:
         """The call, to be copied into a cell; where that is too long, the shapes of its arguments."""
@@ -257,7 +257,7 @@ class Exercise:
         returned = check.returned_by(answer)
         numbers = check.numbers_in(returned)
         if numbers is None:
-            return f"Your function returned {kind_of(returned)}; expected is {_shown(numbers_of(check.expected))}."
+            return f"Your function returned {kind_of(returned)}; expected {_shown(numbers_of(check.expected))}."
         if check.is_right(numbers):
             return "" if self.in_place or check.is_left_as_given(answer) else CHANGED
         return f"{check.comparison(numbers)} {self._reason(check, answer, numbers)}"
@@ -377,7 +377,7 @@ def shared_changes(solution: Solution) -> dict[str, Callable]:
 
     for name, parameter in signature.parameters.items():
         if isinstance(parameter.default, int | float):
-            message = f"`{name}` is {parameter.default:g} in your code, whatever is given."
+            message = f"`{name}` is {parameter.default:g} in your code, whatever the argument."
             wrong[message] = fixed(name, parameter.default)
         if name == "temperature":
             wrong["The temperature is not used."] = fixed(name, 1)
@@ -455,7 +455,7 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
     ... )
     >>> diagnose(lambda x: x + x, square)
     passed: 0 stays 0
-    not yet (1 of 2): 3 becomes 9. Your function returned 6; expected is 9. square, do not double
+    not yet (1 of 2): 3 becomes 9. Your function returned 6; expected 9. square, do not double
     >>> diagnose(lambda x: ..., square).lines
     ('not solved yet: replace the placeholder; the first goal is: 0 stays 0',)
     """
@@ -474,7 +474,7 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
         except (_NothingReturned, NotImplementedError) as error:
             if not lines and getattr(error, "returned", ...) is Ellipsis:
                 return Verdict(False, (unsolved,))
-            finding = "Your function returned None: is `return` missing? `print` shows a value, `return` gives it."
+            finding = "Your function returned None: is `return` missing? `print` shows a value, `return` returns it."
         except Exception as error:
             finding = tried.after(error, check, exercise)
         if finding and isinstance(check, Check) and check.for_training:
@@ -526,7 +526,7 @@ def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
     for example in exercise.examples:
         results, right_results = (_returned(function, example, exercise.trained) for function in (answer, right))
         if any(hasattr(r, "detach") for r in right_results) and not all(hasattr(r, "detach") for r in results):
-            return "gives no tensors, with which the lesson goes on"
+            return "does not return tensors, which the lesson needs"
         if exercise.trained and not all(result.requires_grad for result in results):
             return NO_GRADIENT
     return ""
@@ -683,7 +683,7 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
         pass
     if watch.name:
         return f"The first number that is not finite comes from {NOT_FINITE[watch.name]}"
-    return f"That is no finite number: {NO_NUMBER}"
+    return f"That is not a finite number: {NO_NUMBER}"
 
 
 def _alike_once_sorted(numbers: Any, expected: Any, tolerance: float) -> bool:

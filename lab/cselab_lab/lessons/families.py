@@ -15,7 +15,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], str]] = {
     "ModernBERT": ("ModernBertConfig", {}, "mean"),
     "Qwen3": ("Qwen3Config", dict(head_dim=16, num_key_value_heads=2), "last_token"),
 }
-"""Config class, its settings beside `SIZES`, and how the family is pooled."""
+"""Config class, its settings apart from `SIZES`, and how the family is pooled."""
 
 
 def tiny(family: str, seed: int = 0) -> SentenceEncoder:

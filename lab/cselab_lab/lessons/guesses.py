@@ -100,7 +100,7 @@ def number(text: str) -> float:
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise ValueError(f'{text!r:.42} is no number; write 0.5 or "50%"') from None
+        raise ValueError(f'{text!r:.42} is not a number; write 0.5 or "50%"') from None
 
 
 def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:

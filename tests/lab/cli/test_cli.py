@@ -242,7 +242,7 @@ def test_adapters_of_that_rank_are_trained_and_merged(encoder, corpus, tmp_path)
         (["--seeds", f"0-{10**12}"], "is more than 1000 seeds"),
         (["--temperature", "0.1"], ": --set temperature=VALUE"),
         (["--recipe", "bundled"], "--recipe bundled is for mini, micro, not for"),
-        (["--column", "text"], "is plain text, a sentence a line, without a column 'text'"),
+        (["--column", "text"], "is plain text with one sentence per line, without a column 'text'"),
         (["\udcff"], "Error: argument 17 is not UTF-8: '\\udcff'"),
     ],
 )

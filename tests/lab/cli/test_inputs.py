@@ -22,9 +22,9 @@ EXPLAIN = "explain-score micro --expected"
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("diagnose cut.safetensors", "cut.safetensors is no whole .safetensors file"),
-        ("diagnose text.npy", "text.npy is no whole .npy file"),
-        ("diagnose two.safetensors", "two.safetensors holds 2 tensors (a, b), one is expected"),
+        ("diagnose cut.safetensors", "cut.safetensors is not a complete .safetensors file"),
+        ("diagnose text.npy", "text.npy is not a complete .npy file"),
+        ("diagnose two.safetensors", "two.safetensors holds 2 tensors (a, b); expected one"),
         ("diagnose none.safetensors", "holds 0 tensors (none)"),
         ("diagnose ''", "'SUBJECT': the name is empty"),
         ("ties ''", "'SCORES': the name is empty"),

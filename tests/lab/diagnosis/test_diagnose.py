@@ -38,7 +38,7 @@ VECTORS = {
     "complete collapse": 1 + 0.01 * CLOUD,
     "cone": 2 + 0.6 * CLOUD,
     "dimensional collapse": CLOUD[:, :1] * CLOUD[:1] + 1e-3 * CLOUD,
-    "norms that differ by length": CLOUD * np.array([[len(text.split())] for text in TEXTS], dtype=np.float32),
+    "norms that depend on length": CLOUD * np.array([[len(text.split())] for text in TEXTS], dtype=np.float32),
 }
 
 
@@ -165,7 +165,7 @@ def test_a_pooler_without_training_is_named():
 def test_a_run_is_read_from_its_folder_as_from_memory(runs):
     found = diagnose(runs / "seed-0", TEXTS, TEXTS)
     assert {"loss at log N", "temperature too low", "dropout missing"} <= found.metrics.keys()
-    assert "seeds that give the same" in found.unseen
+    assert "seeds with the same result" in found.unseen
 
 
 def test_a_run_that_did_not_move_is_frozen_even_where_its_start_is_not_here(runs, tmp_path):
@@ -176,10 +176,10 @@ def test_a_run_that_did_not_move_is_frozen_even_where_its_start_is_not_here(runs
 
 
 def test_seeds_that_are_copies_are_named_and_others_are_not(runs, tmp_path):
-    assert diagnose(runs, TEXTS).metrics["seeds that give the same"] > 1e-3
+    assert diagnose(runs, TEXTS).metrics["seeds with the same result"] > 1e-3
     for number in range(2):
         np.save(tmp_path / f"seed-{number}.npy", CLOUD)
-    assert "seeds that give the same" in names(diagnose(tmp_path, TEXTS))
+    assert "seeds with the same result" in names(diagnose(tmp_path, TEXTS))
 
 
 def test_each_finding_has_a_picture_and_the_page_shows_it_without_a_network(tmp_path):

@@ -27,6 +27,6 @@ def test_a_record_agrees_until_a_number_is_changed(tmp_path):
     code, said = check(*where, "--only", "SimCSE", "--seeds", "0")
     assert code == 1 and said.startswith("SimCSE, seed 0: DIFFERS: World-STS 99 recorded, ")
     code, said = check(*where, "--seeds", "7", "--only", "SimCSE")
-    assert code == 1 and "no line of SimCSE has these seeds" in said
+    assert code == 1 and "no record of SimCSE has these seeds" in said
     code, said = check("--folder", tmp_path / "empty")
-    assert code == 1 and f"nothing of {TABLE} was run under smoke" in said
+    assert code == 1 and f"{TABLE} was not run under smoke" in said

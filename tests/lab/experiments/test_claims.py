@@ -179,8 +179,8 @@ def test_holm_multiplies_the_smallest_by_how_many_there_are_and_never_falls():
     assert [tests.by_holm[one.test] for one in verdicts] == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert "p = 0.005, 0.02 by Holm" in tests.sentence(verdicts[3])
     assert str(tests) == (
-        "4 claims make 4 different tests: 4 have p < 0.05 (by chance 0.2 would), and 2 still by Holm, which "
-        "counts them all."
+        "4 claims make 4 different tests: 4 have p < 0.05 (expected by chance: 0.2), and 2 remain "
+        "significant after Holm over all tests."
     )
 
 

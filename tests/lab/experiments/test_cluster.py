@@ -129,7 +129,7 @@ def test_a_scheduler_that_dies_in_the_middle_is_said_so_and_finished_jobs_stay(s
 
     killing = threading.Thread(target=kill)
     killing.start()
-    with pytest.raises(ConnectionError, match=rf"the scheduler at {address} does not answer any more: finished jobs"):
+    with pytest.raises(ConnectionError, match=rf"the scheduler at {address} no longer answers: finished jobs"):
         run_experiment(small, tiny_profile(LONG), scheduler=address, folder=tmp_path)
     killing.join(WAIT)
     assert 3 <= len(lines(tmp_path)) < 6

@@ -109,12 +109,12 @@ def test_a_torn_last_line_is_cut_off_and_its_job_runs_again(small, tiny, made_up
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ('{"experiment": "small", "pro', r"small\.tiny\.jsonl, line 2 is no finished job .*restore the file"),
-        ('{"loss": 3}', "line 2 is no finished job .it has no experiment, hash, profile"),
-        ("[]", "line 2 is no finished job"),
-        (("scores", "high"), "line 2 is no finished job"),
-        (("scores", {"STS-B": "71"}), r"its scores are no numbers: \{'STS-B': '71'\}"),
-        (("scores", {"STS-B": None}), "its scores are no numbers"),
+        ('{"experiment": "small", "pro', r"small\.tiny\.jsonl, line 2 is not a finished job .*restore the file"),
+        ('{"loss": 3}', "line 2 is not a finished job .it has no experiment, hash, profile"),
+        ("[]", "line 2 is not a finished job"),
+        (("scores", "high"), "line 2 is not a finished job"),
+        (("scores", {"STS-B": "71"}), r"its scores are not numbers: \{'STS-B': '71'\}"),
+        (("scores", {"STS-B": None}), "its scores are not numbers"),
         (("experiment", "large"), r"line 2 belongs to large\.tiny\.jsonl: move the line"),
     ],
 )

@@ -84,7 +84,7 @@ def test_guesses_and_verdicts_of_thirty_students(class_of_thirty):
     assert [a.verdict for a in by_student["Zoë", "00_tour"]] == ["close", "right", "solved."]
     assert [a.verdict for a in by_student["Zoë", "01_anisotropy"]] == ["close", "right", "solved."]
     assert [(a.what, a.verdict) for a in by_student["asleep", "00_tour"]] == [("piece: square", "not run")]
-    assert by_student["<b>", "00_tour"][0].verdict.startswith("'=1+1' is no number")
+    assert by_student["<b>", "00_tour"][0].verdict.startswith("'=1+1' is not a number")
     for name in ("shopping", "cut", "empty", "list", "binary"):
         assert sum(f"{name}.ipynb" in line for line in left_out) == 1
     assert len(left_out) == 5
@@ -96,7 +96,7 @@ def test_the_newer_of_two_files_counts(class_of_thirty):
     os.utime(second, (2**31, 2**31))
     answers, left_out = collect(class_of_thirty)
     assert next(a.answer for a in answers if a.student == "student 00") == "0.5"
-    assert sum("a second file of student 00 for 00_tour" in line for line in left_out) == 1
+    assert sum("another file of student 00 for 00_tour" in line for line in left_out) == 1
 
 
 def test_the_command_writes_a_table_and_a_page_that_runs_nothing_of_a_students(class_of_thirty, tmp_path):

@@ -274,7 +274,7 @@ def test_what_did_not_change_is_not_run_again_but_compared_again(course):
 
     result, ran = runs()
     assert not ran and result.passed and len(result.comparisons) == 3
-    assert result.notes == ["nothing changed since its last run: not run again"]
+    assert result.notes == ["not run again, because nothing changed since its last run"]
 
     recorded = course.recorded / "00_tour.smoke.json"
     recorded.write_text(recorded.read_text(encoding="utf-8").replace("0.2", "0.9"), encoding="utf-8")

@@ -24,7 +24,7 @@ def test_a_number_beyond_the_tolerance_is_named_with_value_baseline_and_toleranc
 
 def test_a_record_that_appeared_and_one_that_vanished_are_both_reported():
     found = differences([entry("new", 1)], {"records": [entry("old", 1)]})
-    assert found == ["'new' was not recorded before", "'old' was recorded before, but not now"]
+    assert found == ["'new' was not recorded before", "'old' is recorded, but this run did not record it"]
 
 
 @pytest.mark.parametrize(("value", "expected"), [("cls", "mean"), (True, False), (True, 1), ("1", 1)])

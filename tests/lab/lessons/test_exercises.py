@@ -64,7 +64,7 @@ def test_a_placeholder_is_not_solved_yet_and_nothing_is_raised(answer, capsys):
             lambda x: x if x == 0 else None,
             1,
             "not yet (1 of 3): signs do not matter. Your function returned None: is `return` missing? "
-            "`print` shows a value, `return` gives it.",
+            "`print` shows a value, `return` returns it.",
         ),
     ],
 )
@@ -95,9 +95,9 @@ def test_an_example_shows_what_came_and_what_was_expected_and_gives_no_hint_that
 
     double = {"That is the double.": lambda x: 2 * x}
     said = last_line(lambda x: 2 * x, NINE, mistakes=double)
-    assert said.endswith("Your function returned 6; expected is 9. That is the double.")
+    assert said.endswith("Your function returned 6; expected 9. That is the double.")
     said = last_line(mine, NINE, mistakes=double)
-    assert said.endswith("Your function returned 7.25; expected is 9. Try it: mine(3)")
+    assert said.endswith("Your function returned 7.25; expected 9. Try it: mine(3)")
 
 
 def test_a_mistake_is_named_where_it_explains_every_example():
@@ -141,7 +141,7 @@ def test_one_number_is_wanted_or_another_shape():
         (lambda x: (x - 5) ** 0.5, "the root of a number below 0"),
         (lambda x: (x.numpy() - 5) ** 0.5, "the root of a number below 0"),
         (lambda x: (x - x) ** -0.5, "0 to a negative power"),
-        (lambda x: x * float("nan"), "That is no finite number"),
+        (lambda x: x * float("nan"), "That is not a finite number"),
     ],
 )
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")  # the answers' own
@@ -153,7 +153,7 @@ def test_what_is_no_number_is_traced_to_where_it_came_from(answer, cause):
 def test_an_array_that_looks_right_is_told_by_its_first_wrong_number():
     wanted = [[0.0] * 4, [0.0, 1.0, 0.0, 0.0], [0.0] * 4]
     said = last_line(lambda x: [[0] * 4, [0] * 4, [0] * 4], Example("a one", (1,), wanted))
-    assert "Your function returned 0 at [1, 1]; expected is 1." in said
+    assert "Your function returned 0 at [1, 1]; expected 1." in said
 
 
 def test_no_message_is_long_whatever_is_given_or_raised():
@@ -258,7 +258,7 @@ def test_the_lesson_goes_on_with_the_solution_where_an_answer_is_wrong_or_cannot
     assert student_or_reference(lambda *views: loss(*views).detach(), LOSS) is loss
     right, wrong, number, detached = capsys.readouterr().out.splitlines()
     assert "yours" in right and "not right yet: the solution is used" in wrong
-    assert "gives no tensors" in number and "no gradient" in detached
+    assert "does not return tensors" in number and "no gradient" in detached
 
 
 def test_an_answer_that_is_not_trained_may_detach_but_gives_tensors(capsys):

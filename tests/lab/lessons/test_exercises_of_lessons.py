@@ -54,7 +54,7 @@ def test_an_exercise_knows_few_mistakes_of_its_own():
 ANYWHERE = {
     "The sign is reversed": lambda right, *arguments: -numbers_of(right(*arguments)),
     "per cent": lambda right, *arguments: 100 * numbers_of(right(*arguments)),
-    "That is no finite number": lambda right, *arguments: float("nan") * numbers_of(right(*arguments)),
+    "That is not a finite number": lambda right, *arguments: float("nan") * numbers_of(right(*arguments)),
     "Your function returned a str, 'text'": lambda right, *arguments: "text",
     "Your function returned a dict": lambda right, *arguments: {"answer": right(*arguments)},
     "is `return` missing?": lambda right, *arguments: print(right(*arguments)),

@@ -20,7 +20,7 @@ from cselab_lab.lessons.guesses import guess
         ([0.6], 0.66, "x: you said 0.6, it is 0.66: close"),
         (np.array([0.6]), 0.66, "x: you said 0.6, it is 0.66: close"),
         (np.array(["a", "b"]), ["a", "b"], "x: you said a, b, it is a, b: right"),
-        ("0.5-0.7", 0.66, "x: '0.5-0.7' is no number; write 0.5 or \"50%\""),
+        ("0.5-0.7", 0.66, "x: '0.5-0.7' is not a number; write 0.5 or \"50%\""),
         ("Classroom STS", "Classroom-STS", "x: you said Classroom STS, it is Classroom-STS: right"),
         ("Left", "left", "x: you said Left, it is left: right"),
         ("SimCSE", "plain", "x: you said SimCSE, it is plain: not so"),
@@ -37,7 +37,7 @@ from cselab_lab.lessons.guesses import guess
         (("a", "b"), ["a", "b"], "x: you said a, b, it is a, b: right"),
         (math.nan, 0.5, "x: you said nan, which is NaN or too large; write a number to see the answer"),
         (10**400, 0.5, f"x: you said {10**400}, which is NaN or too large; write a number to see the answer"),
-        ("much", 0.5, "x: 'much' is no number; write 0.5 or \"50%\""),
+        ("much", 0.5, "x: 'much' is not a number; write 0.5 or \"50%\""),
     ],
 )
 def test_a_guess_stands_beside_what_was_found(mine, found, said):

@@ -102,7 +102,7 @@ WRONG = {
     ],
     "anisotropy.MEAN_COSINE": [
         (
-            "compared every row with every row",
+            "computed every cosine of two rows",
             lambda x: ((normed(x) @ normed(x).T).sum() - len(x)) / len(x) / (len(x) - 1),
         )
     ],
@@ -112,7 +112,7 @@ WRONG = {
             "a different sentence's view",
             lambda n, ids, mask: n(ids.repeat_interleave(2, 0), mask.repeat(2, 1)).chunk(2),
         ),
-        ("no second pass", lambda n, ids, mask: [n(ids, mask)] * 2),
+        ("not a second pass", lambda n, ids, mask: [n(ids, mask)] * 2),
         ("in training mode", lambda n, ids, mask: [n.eval()(ids, mask), n.train()(ids, mask)]),
         ("no detach()", lambda n, ids, mask: (n(ids, mask).detach(), n(ids, mask))),
         ("the mask belongs to the ids", lambda n, ids, mask: n(ids.repeat(2, 1), torch.ones(2 * len(ids), 1)).chunk(2)),
@@ -178,7 +178,7 @@ WRONG = {
     ],
     "alignment_uniformity.CONE": [
         ("Scaling the rows changes no cosine", normed),
-        ("something large in common", lambda rows: with_column(normed(rows), 1.0)),
+        ("the same large part", lambda rows: with_column(normed(rows), 1.0)),
         ("gone, or lost in rounding", lambda rows: with_column(normed(rows), 1e6)),
         ("add the same to every row", lambda rows: 100 + generator.standard_normal(rows.shape)),
         ("long rows must not count for more", lambda rows: with_column(rows, 100.0)),
@@ -188,7 +188,7 @@ WRONG = {
         ("write it as dict", [("perplexity", 3)]),
         ("leave the rest", dict(perplexity=3, random_state=7)),
         ("below the number of rows, 150", dict(perplexity=150)),
-        ("How many has a dot", dict(perplexity=30)),
+        ("How many neighbours has a dot", dict(perplexity=30)),
     ],
     "benchmarks.SEEDS_NEEDED": [
         ("whole number", 6.5),

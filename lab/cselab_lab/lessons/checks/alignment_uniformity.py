@@ -39,7 +39,7 @@ ALIGNMENT = Exercise(
         "Square the distances.": ".square().sum(dim=1) -> .norm(dim=1)",
         "Which pairs count? Those with a grade above the threshold.": "[grades > threshold] -> ",
         "Above the threshold: a pair whose grade equals it does not count.": "> threshold -> >= threshold",
-        "Divide by those that count, not by the number of all pairs.": ".mean() -> .sum() / len(grades)",
+        "Divide by the number of pairs that count, not by the number of all pairs.": ".mean() -> .sum() / len(grades)",
         "The squared distance is 2 - 2 times the cosine.": (
             "(u - v)[grades > threshold].square() -> (u * v)[grades > threshold]",
             "return (u - v)[grades > threshold].square() -> return 1 - (u * v)[grades > threshold]",
@@ -85,9 +85,9 @@ CONE = Exercise(
         "return an array with as many rows as `vectors`, without NaN; it may be wider.",
     ),
     Check(
-        "the uniformity is above -0.1: everything crowds together",
+        "the uniformity is above -0.1: all vectors crowd together",
         _narrow,
-        "give all rows something large in common. Scaling the rows changes no cosine.",
+        "add the same large part to all rows. Scaling the rows changes no cosine.",
     ),
     Check(
         "the cosines still differ",

@@ -34,13 +34,13 @@ def _needs_no_pairs(function: Any) -> str:
     vectors.sizes = sizes
     returned, expected = numbers_of(function(vectors)), _mean_cosine(np.asarray(vectors))
     if returned.size != 1 or not math.isclose(float(returned.reshape(())), expected, abs_tol=1e-3):
-        return f"Your function returned {float(returned.flat[0]):.4g}; expected is {expected:.4g}."
+        return f"Your function returned {float(returned.flat[0]):.4g}; expected {expected:.4g}."
     tracemalloc.start()  # what another library computes is not of `_Watched`
     function(np.array(vectors))
     needed = tracemalloc.get_traced_memory()[1] / np.float64().nbytes
     tracemalloc.stop()
     if max([*sizes, needed]) >= ROWS * ROWS / 2 or len(sizes) >= ROWS * ROWS / 2:
-        return "You compared every row with every row. |u_1 + ... + u_n|^2 holds the products of all pairs: expand it."
+        return "You computed every cosine of two rows. |u_1 + ... + u_n|^2 holds the products of all pairs: expand it."
     return ""
 
 
@@ -79,18 +79,18 @@ _TURNED = _ROWS @ _TURN.T
 REMOVAL = Exercise(
     Example("k = 0 subtracts the mean and no more", (_ROWS, 0), _PATTERNS * [3, 2, 1]),
     Example("k = 1 removes the widest of three axes", (_ROWS, 1), _PATTERNS * [0, 2, 1]),
-    Example("it finds directions that are no axes", (_TURNED, 1), _PATTERNS * [0, 2, 1] @ _TURN.T),
+    Example("it finds directions that are not axes", (_TURNED, 1), _PATTERNS * [0, 2, 1] @ _TURN.T),
     Example("k = 2 leaves the narrowest", (_TURNED, 2), _PATTERNS * [0, 0, 1] @ _TURN.T),
     solution=Solution("01_anisotropy", "my_removal"),
     mistakes={
-        "The rows still have the mean: subtract the mean from them, too.": (
+        "The rows still contain the mean: subtract it from them, too.": (
             "return centred - centred @ -> return vectors - vectors @"
         ),
         "Use the directions of the centred rows: subtract the mean first.": "svd(centred -> svd(vectors",
         "The mean was not removed: subtract the mean, then look for directions.": (
             "vectors - vectors.mean(axis=0) -> vectors"
         ),
-        "You removed those of the smallest variance.": "[:k] -> [::-1][:k]",
+        "You removed the directions of the smallest variance.": "[:k] -> [::-1][:k]",
         "You kept the k directions and removed the rest: subtract them.": "centred - centred @ -> centred @",
         "The directions are the rows of svd's last matrix, vt[:k], not its columns.": "[:k] -> [:, :k].T",
     },

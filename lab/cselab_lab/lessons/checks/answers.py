@@ -32,7 +32,7 @@ def wrong_shapes(returned: Any, count: int, shape: tuple[int, ...]) -> str:
     shapes = [_shape(table) for table in returned] if several else []
     if shapes == [shape] * count:
         return ""
-    return f"Wanted are {count} tables of shape {shape}; your function returned {kind_of(returned)}."
+    return f"Expected {count} tables of shape {shape}; your function returned {kind_of(returned)}."
 
 
 def _shape(table: Any) -> tuple[int, ...]:
@@ -48,7 +48,9 @@ def why_not_drawn(draw: Callable[[torch.Generator], Any]) -> str:
     if not torch.equal(state, torch.get_rng_state()) or not np.array_equal(first, repeated):
         torch.set_rng_state(state)
         return "Give the generator to torch.randn: generator=generator."
-    return "Yours is the same at each call: do not seed anything yourself." if np.array_equal(first, second) else ""
+    return (
+        "Your result is the same at each call: do not seed anything yourself." if np.array_equal(first, second) else ""
+    )
 
 
 AS_IT_IS = "Do not detach anything, and do not write into the arguments."
@@ -120,7 +122,7 @@ LOST = "a positive with a share of exp(-40) costs 40: nothing is added to a shar
 
 CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
     {
-        "The positive belongs into the sum below, too.": (lambda s, own, below: (below.exp() - own.exp()).log() - own),
+        "The positive belongs in the denominator, too.": (lambda s, own, below: (below.exp() - own.exp()).log() - own),
         "cross_entropy computes the softmax by itself.": (
             lambda s, own, below: s.softmax(1).logsumexp(1) - s.softmax(1).diagonal()
         ),
@@ -130,7 +132,7 @@ CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
         ),
         "The right answer of row i is column i, not column 0.": lambda s, own, below: below - s[:, 0],
         "Only the share on the diagonal counts, not every share.": lambda s, own, below: below - s.mean(1),
-        "The sum below is missing.": lambda s, own, below: -own,
+        "The denominator is missing.": lambda s, own, below: -own,
         "Divide by the sum over the row, not by its mean.": lambda s, own, below: below - own - math.log(len(s)),
         "Take the log of each row's share first, then the mean.": lambda s, own, below: (
             -(own - below).exp().mean().log()

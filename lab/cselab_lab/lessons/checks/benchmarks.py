@@ -36,7 +36,7 @@ SPEARMAN = Exercise(
         "Equal values must share a rank; in your code the first of them gets the lower rank.": (
             "(last - (count - 1) / 2)[group] -> values.argsort(kind='stable').argsort()"
         ),
-        "Equal values share their middle rank, not the lowest.": "(count - 1) / 2 -> (count - 1)",
+        "Equal values share their mean rank, not the lowest.": "(count - 1) / 2 -> (count - 1)",
         "1 - 6 sum d^2 / (n^3 - n) holds without ties only: compute the correlation of the ranks.": (
             "np.corrcoef(ranks(x), ranks(y))[0, 1] -> "
             "1 - 6 * ((ranks(x) - ranks(y)) ** 2).sum() / (len(x) ** 3 - len(x))"
@@ -123,7 +123,7 @@ PAIRED_BOOTSTRAP = Exercise(
         "That is the interval of the second's score, not of its gain.": _wrong_interval(
             lambda first, second: np.percentile(second, [2.5, 97.5])
         ),
-        "Smallest and largest are no 95 % interval.": _wrong_interval(
+        "The smallest and the largest gain are not a 95 % interval.": _wrong_interval(
             lambda first, second: [(second - first).min(), (second - first).max()]
         ),
     },
@@ -152,13 +152,13 @@ SEEDS_NEEDED = Exercise(
     Check("it is a whole number", is_whole, "write the number of seeds: seeds_needed = 12"),
     Check("a spread needs two seeds at least", lambda n: n >= 2, "one difference has no spread to test it against."),
     Check(
-        "four of five tries see the gain",
+        "four of five studies find the gain",
         lambda n: power(int(n)) >= WANTED - SLACK,
         "too few: try found(...) with this number, and with some more.",
     ),
     Check(
-        "with one seed fewer they do not",
+        "with one seed fewer, fewer than four do",
         lambda n: n == 2 or power(int(n) - 1) < WANTED + SLACK,
-        "enough, but not the fewest: does one seed less still do?",
+        "enough, but not the fewest: is one seed fewer enough, too?",
     ),
 )

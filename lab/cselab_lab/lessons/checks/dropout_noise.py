@@ -49,7 +49,7 @@ CLOUD_RADIUS = Exercise(
     ),
     solution=Solution("05_dropout_noise", "my_radius"),
     mistakes={
-        "The distance is that to the clean vector, not to the mean of the passes.": (
+        "Measure the distance to the clean vector, not to the mean of the passes.": (
             "clean / clean.norm() -> passes.mean(dim=0)"
         ),
         "Compute the mean of the squared distances, then the root; not the mean of the distances.": (
@@ -107,10 +107,10 @@ TWO_PAIRS = Exercise(
     trained=True,
     mistakes=choice_mistakes(_two_pairs)
     | {
-        "Your negatives are of anchor and positive; wanted are left and right.": (
+        "Your negatives are of anchor and positive; they must be of left and right.": (
             "normalize(left) @ normalize(right) -> normalize(anchor) @ normalize(positive)"
         ),
-        "Your positives are of left and right; wanted are anchor and positive.": ".diagonal_scatter(own) -> ",
+        "Your positives are of left and right; they must be of anchor and positive.": ".diagonal_scatter(own) -> ",
         "The two pairs are exchanged: positives are of anchor and positive.": (
             lambda anchor, positive, left, right, *t: _contrast(left, right, anchor, positive, *t)
         ),
@@ -140,12 +140,12 @@ OFF_DROPOUT = Exercise(
     ),
     solution=_off_dropout,
     mistakes={
-        "These negatives are noisy, as in SimCSE: the right ones are clean on each side.": (
+        "These negatives are noisy, as in SimCSE: each side of a negative must be clean.": (
             "clean @ clean.T -> normalize(anchor) @ normalize(positive).T"
         ),
-        "One side of your negatives is noisy: clean each side.": "clean @ clean.T -> normalize(anchor) @ clean.T",
+        "One side of your negatives is still noisy.": "clean @ clean.T -> normalize(anchor) @ clean.T",
         "Your positive is clean and so always at cosine 1: keep its noise.": "(anchor, positive) -> (clean, clean)",
-        "m multiplies the exponentials: to the exponents log m is added, not m.": (
+        "m multiplies the exponentials, so add log m to the exponents, not m.": (
             "math.log(m) -> m",
             "others + math.log(m) -> others * m",
             "math.log(m) -> math.log(m) / temperature",
@@ -197,7 +197,7 @@ def _centred_on_the_views(answer: Any) -> str:
 def _of_mean_zero(answer: Any) -> str:
     means = [float(noise.mean()) for noise in _added(answer, rows=50, width=50, size=0.0)]
     worst = max(means, key=abs)
-    return "" if abs(worst) < 5 * _ASKED**0.5 / 50 else f"Yours has mean {worst:.2f}. torch.randn has mean 0."
+    return "" if abs(worst) < 5 * _ASKED**0.5 / 50 else f"Your noise has mean {worst:.2f}. torch.randn has mean 0."
 
 
 def _as_wide_as_asked(answer: Any) -> str:
@@ -218,7 +218,7 @@ def _as_wide_as_asked(answer: Any) -> str:
         1.0: "torch.randn has variance 1: multiply by the root of the variance.",
     }
     reasons = [reason for wrong, reason in known.items() if abs(variance - wrong) <= 0.1 * wrong]
-    return " ".join([f"Yours has variance {variance:.3g}; the given one is {_ASKED:g}.", *reasons])
+    return " ".join([f"Your noise has variance {variance:.3g}; the given one is {_ASKED:g}.", *reasons])
 
 
 def _whatever_the_vector(answer: Any) -> bool:
@@ -253,7 +253,7 @@ GAUSSIAN = Exercise(
     Check("the views are returned with an addition of mean 0", _centred_on_the_views),
     Check("the addition is Gaussian, with the given variance", _as_wide_as_asked),
     Check(
-        "equally large for a long and a short vector",
+        "equally large for long and short vectors",
         _whatever_the_vector,
         "The noise is added to the view, and not multiplied.",
     ),

@@ -41,7 +41,7 @@ PRESERVATION = Exercise(
             "fill_diagonal(near, -np -> isinf(-np",
             "fill_diagonal(far, np -> isinf(np",
         ),
-        "In full width neighbours have the highest cosine; you used distances.": (
+        "In full width, neighbours are the rows with the highest cosine; you used distances.": (
             "unit @ unit.T -> -np.linalg.norm(vectors[:, None] - vectors[None], axis=2)"
         ),
         "In the map the distance counts; you used the cosine.": (
@@ -53,7 +53,7 @@ PRESERVATION = Exercise(
             "near, -np.inf -> near, np.inf; far, np.inf -> far, -np.inf"
         ),
         "Divide by k: a share, not a count.": ") / k -> )",
-        "Divide by k, not by all that are near in either (Jaccard).": ") / k -> ) / len(set(one) | set(other))",
+        "Divide by k, not by the size of the union (Jaccard).": ") / k -> ) / len(set(one) | set(other))",
     },
 )
 
@@ -96,7 +96,7 @@ ISLANDS_IN_NOISE = Exercise(
     Check(
         "the map shows clusters: a silhouette above 0.5",
         lambda settings: silhouette(**settings) > REASONABLE,
-        "t-SNE tries to give each row about `perplexity` neighbours. How many has a dot in a small cluster?",
+        "t-SNE tries to give each row about `perplexity` neighbours. How many neighbours has a dot in a small cluster?",
     ),
 )
 

@@ -63,7 +63,7 @@ FOCAL = Exercise(
     solution=_focal,
     mistakes=choice_mistakes(_logits)
     | {
-        "m belongs only to the negatives: a positive has s * s.": "m * (1 - own) -> m",
+        "m belongs only to the negatives: for a positive it is s * s.": "m * (1 - own) -> m",
         "m is on the wrong side: m belongs to the negatives.": "(1 - own) -> own",
         "This is InfoNCE: no factor multiplies.": "cosines * factors -> cosines",
     },
@@ -104,7 +104,7 @@ FOCAL_GRADIENT = Exercise(
         "m belongs only to the negatives: on the diagonal 2 s, without m.": (
             "2 * cosines + m * (1 - own) -> 2 * cosines + m"
         ),
-        "Divide by the temperature outside the softmax, too: the inner derivative.": "own) / temperature -> own)",
+        "Divide by the temperature outside the softmax, too (chain rule).": "own) / temperature -> own)",
         "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": "shares - own -> shares",
     },
 )
@@ -127,8 +127,8 @@ TEMPERATURES = Exercise(
     Example("a negative below -m: its temperature is below 0", (torch.tensor(_FAR), 0.5, 0.1), _own(_FAR, 0.5, 0.1)),
     solution=Solution("07_focal_infonce", "my_temperatures"),
     mistakes={
-        "m belongs only to the negatives: a positive has t / s.": "m * (1 - own) -> m",
-        "m is missing: a negative has t / (s + m).": " + m * (1 - own) -> ",
+        "m belongs only to the negatives: a positive's temperature is t / s.": "m * (1 - own) -> m",
+        "m is missing: a negative's temperature is t / (s + m).": " + m * (1 - own) -> ",
         "m is on the wrong side: m belongs to the negatives.": "(1 - own) -> own",
         "Divide by s + m: the larger the factor, the lower the temperature.": "temperature / -> temperature *",
         "This is the factor over the temperature. Return the divisor of s.": (

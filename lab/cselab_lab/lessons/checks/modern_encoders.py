@@ -31,9 +31,9 @@ LAST_TOKEN = Exercise(
         "The number of tokens minus 1 is the right place only if the padding is on the right.": (
             "(mask * places).argmax(dim=1) -> mask.sum(dim=1) - 1"
         ),
-        "One place too early.": ", last] -> , last - 1]",
+        "That is one place too early.": ", last] -> , last - 1]",
         "That is the first real token, which in a decoder sees only itself.": "(mask * places) -> mask",
-        "That is a place of padding: the mask is 1 on words.": "(mask * -> ((1 - mask) *",
+        "That is padding: the mask is 1 on words.": "(mask * -> ((1 - mask) *",
         "That is the mean of the real tokens. Return the last one.": (
             "layer[torch.arange(len(layer)), last] -> "
             "(layer * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)"

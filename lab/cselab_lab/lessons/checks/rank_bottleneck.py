@@ -25,7 +25,7 @@ CORRELATION = Exercise(
         [[4 / 5, 10 / 5 / 5**0.5], [2 / 5**0.5, 4 / 5]],
     ),
     Example(
-        "five sentences, three dimensions, one turned round in the second view",
+        "five sentences, three dimensions, one with a reversed sign in the second view",
         (_ANCHOR, _POSITIVE * torch.tensor([1.0, -1.0, 1.0])),
         [
             [sign * float(a @ b / a.norm() / b.norm()) for b, sign in zip(_POSITIVE.T, (1, -1, 1), strict=True)]
@@ -35,7 +35,7 @@ CORRELATION = Exercise(
     right_gradient(_correlation, _ANCHOR, _POSITIVE, for_training=True),
     solution=_correlation,
     mistakes={
-        "These are the cosines of sentences; wanted are those of dimensions, D x D.": (
+        "These are the cosines of sentences; compute those of dimensions, D x D.": (
             "norm(dim=0) -> norm(dim=1, keepdim=True); one.T @ other -> one @ other.T"
         ),
         "Scale each column (dimension) to length 1, not each row.": "norm(dim=0) -> norm(dim=1, keepdim=True)",
@@ -124,7 +124,7 @@ def _normal(answer: Any) -> str:
     if abs(mean) < 0.05 and abs(spread - 1) < 0.05 and low < -2.5:
         return ""
     way = "torch.rand draws from 0 to 1, torch.randn normal numbers." if 0 <= low < spread else ""
-    return f"Yours have mean {abs(mean):.2f} and deviation {spread:.2f}; wanted are 0 and 1. {way}".strip()
+    return f"Yours have mean {abs(mean):.2f} and deviation {spread:.2f}; expected 0 and 1. {way}".strip()
 
 
 def _drawn_anew(answer: Any) -> str:
@@ -141,7 +141,7 @@ ROWS = Exercise(
     Check("the sentences are on top", _beneath, "Try torch.cat([view, rows])."),
     Check("the same rows are below both views", _same_beneath),
     Check("the rows are standard normal numbers", _normal),
-    Check("they are drawn anew at each call, from the generator", _drawn_anew),
+    Check("they are drawn again at each call, from the generator", _drawn_anew),
     Check(
         "gradients go through to the views",
         lambda answer: all(getattr(view, "requires_grad", False) for view in _returned(answer, train=True)),
@@ -198,7 +198,7 @@ DIMENSION_CONTRAST = Exercise(
     solution=_contrast,
     mistakes=choice_mistakes(_logits)
     | {
-        "These are the sentences: transpose.": "views[0].T @ views[1] -> views[0] @ views[1].T",
+        "This compares sentences, not dimensions: transpose.": "views[0].T @ views[1] -> views[0] @ views[1].T",
         "Subtract each dimension's mean, too.": "centred / ( -> view / (",
         "Divide the dot product by N.": " / len(anchor) -> ",
     },

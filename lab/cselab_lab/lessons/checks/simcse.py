@@ -23,7 +23,7 @@ POOLED = Exercise(
     Example('"mean": the mean over the tokens, without padding', (_LAYER, _MASK, "mean"), [[4, 4 / 3], [6, 0.5]]),
     solution=Solution("02_simcse", "my_pooled"),
     mistakes={
-        "Padding is no word: leave it out of the sum and of the count.": "total / kept.sum(dim=1) -> layer.mean(dim=1)",
+        "Padding is not a word: leave it out of sum and count.": "total / kept.sum(dim=1) -> layer.mean(dim=1)",
         "Divide by the sentence's own number of words.": (
             "/ kept.sum(dim=1) -> / layer.shape[1]",
             "/ kept.sum(dim=1) -> / kept.sum()",
@@ -91,7 +91,7 @@ VIEWS = Exercise(
     Check(
         "two tables [N, d]: first and second views",
         lambda answer: wrong_shapes(_passes(answer), 2, (4, 32)),
-        "network(...) of 2 N rows; then cut it in two",
+        "call network(...) with 2 N rows; then split the result",
     ),
     Check(
         "row i of each view is sentence i",
@@ -101,7 +101,7 @@ VIEWS = Exercise(
     Check(
         "the views differ: dropout drew twice",
         lambda answer: not torch.equal(*_passes(answer)) and not any(map(_is_clean, _passes(answer))),
-        "the same table twice is no second pass; and leave the network in training mode",
+        "the same table twice is not a second pass; and leave the network in training mode",
     ),
     Check(
         "both are the network's vectors for the ids and their mask",
@@ -161,9 +161,9 @@ LOSS = Exercise(
     solution=_loss,
     mistakes=choice_mistakes(_logits)
     | {
-        "The first view with the second, not with itself.": "first @ second.T -> first @ first.T",
+        "Compare the first view with the second, not with itself.": "first @ second.T -> first @ first.T",
         "Compare rows with rows: first @ second.T is N x N.": _of_channels,
-        "The sum below has only second views; this is SimCLR's, with all 2 N views.": _simclr,
+        "The denominator has only second views; yours is SimCLR's, with all 2 N views.": _simclr,
     },
     trained=True,
 )
@@ -193,7 +193,7 @@ ADAM = Exercise(
         tolerance=2e-3,
     ),
     Example(
-        "the third step, which remembers two",
+        "the third step, after two earlier gradients",
         (_BEFORE[0], torch.tensor(_GRADIENTS[2]), *_BEFORE[1:], 3, 0.1),
         _by_torch(_WEIGHT, _GRADIENTS, 0.1),
         tolerance=2e-3,
@@ -223,9 +223,9 @@ ADAM = Exercise(
             "** 0.5 -> ; (size + 1e-8) -> (size + 1e-8) ** 0.5",
             "1e-8 -> 1e-3",
         ),
-        "Against the gradient: weight - ...": "weight - lr -> weight + lr",
+        "Step against the gradient: weight - ...": "weight - lr -> weight + lr",
         "Divide by the root of v.": " ** 0.5 -> ",
-        "v remembers the square of the gradient.": "gradient**2 -> abs(gradient)",
+        "v averages the square of the gradient.": "gradient**2 -> abs(gradient)",
         "m remembers with 0.9, v with 0.999.": (
             f"{_EXCHANGED}; m / (1 - 0.9** -> m / (1 - 0.999**; v / (1 - 0.999** -> v / (1 - 0.9**",
             _EXCHANGED,

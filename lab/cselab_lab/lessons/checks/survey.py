@@ -70,9 +70,9 @@ PREDICTED: Mapping[str, Mapping[Any, str]] = {
     "candidates": {
         8: "The mixed negative is in the denominator, too.",
         10: "The denial is only in the margin: the InfoNCE has no such negative.",
-        16: 'With `appended="own"` only its own one of the eight mixed vectors counts for a sentence.',
-        17: 'The denial is no negative, and with `appended="own"` one mixed vector of the eight counts.',
-        24: 'Denials are no negatives, and with `appended="own"` one mixed vector of the eight counts.',
+        16: "With `appended='own'`, only a sentence's own mixed vector counts, not all eight.",
+        17: 'The denial is not a negative, and with `appended="own"` one mixed vector of the eight counts.',
+        24: 'Denials are not negatives, and with `appended="own"` one mixed vector of the eight counts.',
     },
 }
 COMPOSED_METHOD = Exercise(

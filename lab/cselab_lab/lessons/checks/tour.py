@@ -17,11 +17,13 @@ COOKS = ("A cook is peeling an onion.", "The chef peels some onions.")  # one me
 
 def _closer_than_the_cooks(pair: Sequence[str]) -> str:
     mine, cooks = cosine(pair), cosine(COOKS)
-    return "" if mine > cooks + 1e-4 else f"Yours have the cosine {mine:.3f}, the two cooks {cooks:.3f}."
+    return "" if mine > cooks + 1e-4 else f"Your sentences have the cosine {mine:.3f}, the two cooks {cooks:.3f}."
 
 
 FOOLED = Exercise(
-    Check("it is a pair of texts", lambda p: are_texts(p, 2), 'two sentences in brackets: fooled = ("...", "...").'),
+    Check(
+        "it is a pair of texts", lambda p: are_texts(p, 2), 'write two sentences in brackets: fooled = ("...", "...").'
+    ),
     Check(
         "both have three words or more, with a meaning",
         lambda p: all(set(words(text)) - LITTLE and len(words(text)) > 2 for text in p),

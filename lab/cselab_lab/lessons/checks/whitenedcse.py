@@ -85,7 +85,7 @@ SGW = Exercise(
         "These are groups of sentences; a group is made of channels, chunk(num_groups, dim=1).": "dim=1 -> dim=0",
         "Undo the permutation at the end.": "whitened[:, back] -> whitened",
         "The inverse permutation, permutation.argsort(), undoes a permutation.": "permutation.argsort() -> permutation",
-        "The channels were not shuffled: neighbours were put into a group.": (
+        "The channels were not shuffled: your groups are neighbouring channels.": (
             "x[:, permutation] -> x; whitened[:, back] -> whitened"
         ),
         "num_groups is the number of groups, not of channels in each.": ".chunk( -> .split(",
@@ -191,7 +191,7 @@ def _keeps_the_shape(answer: Any) -> str:
 
 
 UNSEEN_CHANGE = Exercise(
-    Check("rows of the same shape are returned", _keeps_the_shape, "As many rows and channels as you got."),
+    Check("rows of the same shape are returned", _keeps_the_shape, "return as many rows and channels as you got."),
     Check(
         "the whitened loss stays the same",
         _is_seen,

@@ -49,8 +49,8 @@ ZCA = Exercise(
     ),
     solution=Solution("03_whitening", "my_zca"),
     mistakes={
-        "The exponent is -1/2, not +1/2: loud directions become quieter.": "** -0.5 -> ** 0.5",
-        "This is PCA whitening, U L^(-1/2): turn back with U^T.": " @ axes.T -> ",
+        "The exponent is -1/2, not +1/2: large directions become smaller.": "** -0.5 -> ** 0.5",
+        "This is PCA whitening, U L^(-1/2): rotate back with U^T.": " @ axes.T -> ",
         "eigh gives eigenvectors as columns; yours are used as rows.": (
             "axes @ torch -> axes.T @ torch; ) @ axes.T -> ) @ axes"
         ),
@@ -107,7 +107,7 @@ def _of(what: str, ks: list[int]) -> Example:
 CHOICE = Exercise(
     _of("one k to choose from, 4 of 6: fit on the corpus, score the test pairs", [4]),
     _of("with k = 3, 6, 2, 4 or 5, dev decides", [3, 6, 2, 4, 5]),
-    _of("dev and test would choose differently: dev decides, whatever it costs", [6, 5, 4]),
+    _of("dev and test would choose differently: dev decides, even if test falls", [6, 5, 4]),
     solution=Solution("03_whitening", "my_choice"),
     mistakes={
         "You chose k on the test pairs. That score is too good: choose on dev.": "score(dev, k) -> score(test, k)",

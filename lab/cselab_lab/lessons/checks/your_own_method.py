@@ -49,7 +49,7 @@ LOG_WEIGHTS = Exercise(
         _by_hand(1.0),
     ),
     Example("with beta 0 all negatives weigh the same", (_COSINES, 0.0), [[0.0] * 4] * 4),
-    Example("with beta 5 the hardest weighs far more", (_COSINES, 5.0), _by_hand(5.0)),
+    Example("with beta 5 the hardest negative weighs far more", (_COSINES, 5.0), _by_hand(5.0)),
     Example(
         "with beta 1000 one negative of each row is left, and nothing overflows", (_COSINES, 1000.0), _EXTREME, 0.05
     ),
@@ -57,7 +57,7 @@ LOG_WEIGHTS = Exercise(
     solution=Solution("12_your_own_method", "my_log_weights"),
     mistakes={
         "The logarithm is missing: info_nce adds log weights to the logits.": "(own, 0.0) -> (own, 0.0).exp()",
-        "The positive is no negative: leave the diagonal out of the mean.": (
+        "The positive is not a negative: leave the diagonal out of the mean.": (
             ".masked_fill(own, -torch.inf) -> ; - 1.0 -> + 0.0"
         ),
         "Divide by the mean, not by the sum: they have the mean 1.": " + torch.tensor(len(cosines) - 1.0).log() -> ",
@@ -99,7 +99,7 @@ def score(encoder: Encoder) -> float:
 
 
 def _alone(encoder: Encoder) -> bool:
-    """Whether a sentence has the same vector in any company: nothing is fitted on what is scored."""
+    """Whether the vector of a sentence is independent of the batch: nothing is fitted on scored sentences."""
     texts = ["A dog runs.", "The bank closed early.", "She sings.", "A cook is peeling an onion."]
     together = numbers_of(encoder.encode(texts))
     apart = np.vstack([numbers_of(encoder.encode([text])) for text in texts])
@@ -113,7 +113,7 @@ BEAT_CONTROL = Exercise(
         "anything with .encode(list).",
     ),
     Check(
-        "a sentence has the same vector in any company",
+        "the vector of a sentence does not depend on the batch",
         _alone,
         "fit on training sentences, not on the scored sentences.",
     ),
