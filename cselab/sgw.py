@@ -188,7 +188,7 @@ class ShuffledGroupWhitening(nn.Module):
 
     Args:
         width: number of channels d.
-        num_groups: the paper's k; must divide the width. Default: width / 2, two channels a group.
+        num_groups: the paper's k; must divide the width. Default: width / 2, two channels per group.
         kind: "zca" (the paper's) or "pca".
         shuffle: False is plain group whitening, the paper's ablation.
         eps, shrinkage, divisor, gradient_through_matrix: as in `group_whiten`.
@@ -331,7 +331,7 @@ class ShuffledGroupWhitening(nn.Module):
 
 
 def group_width(width: int, num_groups: int) -> int:
-    """Channels a group.
+    """Channels per group.
 
     Raises:
         ValueError: `num_groups` does not divide `width`; names the nearest numbers that do.

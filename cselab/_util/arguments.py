@@ -42,7 +42,7 @@ def allowed(annotation: Any) -> str:
 
 
 def accepts(annotation: Any, value: Any) -> bool:
-    """Whether the annotation allows the value; an int is a float, a bool is neither, NaN and infinity are nothing.
+    """Whether the annotation allows the value; an int counts as a float, a bool does not; NaN and infinity fail.
 
     >>> accepts(float, 1), accepts(int | None, None), accepts(float, True), accepts(int, 10**400)
     (True, True, False, True)

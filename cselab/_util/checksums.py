@@ -37,7 +37,7 @@ def verify_checksums(file: Path, content: Mapping[str, Any]) -> None:
     for name, checksum in wanted.items():
         there = file.parent / name
         if not there.resolve().is_relative_to(file.parent.resolve()):
-            raise CheckpointError(f"{file} names {name!r}, which is no path inside its folder")
+            raise CheckpointError(f"{file} names {name!r}, which is not a path inside its folder")
         if not there.is_file():
             raise CheckpointError(f"{there} is missing: restore the saved file")
         if (_of_content(content) if there == file else sha256_of(there)) != checksum:

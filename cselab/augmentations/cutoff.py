@@ -23,7 +23,7 @@ def cut_features(
     Returns:
         the tokens with `embedding_mask` [n, t, width]: factors of the embedding layer's output, 0 or 1.
 
-    See also: `cut_tokens`, which cuts rows of the same matrix in place of columns.
+    See also: `cut_tokens`, which cuts rows of the same matrix instead of columns.
     """
     seen = tokens["attention_mask"]
     ranks = torch.rand(len(seen), width, generator=generator).argsort(1).argsort(1)

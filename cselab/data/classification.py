@@ -136,7 +136,9 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
     folder = senteval_folder(root)
     if task in FILES_BY_CLASS:
         files = {}
-        for label, part in zip((1, 0), FILES_BY_CLASS[task], strict=True):  # a sentence a line, the class is the file
+        for label, part in zip(
+            (1, 0), FILES_BY_CLASS[task], strict=True
+        ):  # one sentence per line, the class is the file
             files[part] = [(_tokens(line), "", label) for line in read_lines(folder / part, "latin-1")]
     else:
         part = FILES_BY_SPLIT[task][split]

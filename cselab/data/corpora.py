@@ -4,10 +4,11 @@
 * "nli": 275,601 premises of SNLI and MNLI, each with an entailment and a contradiction, the corpus of supervised
   methods. Published as CSV with the columns sent0, sent1, hard_neg; written here as a tab-separated table with the
   columns sentence, entailment, contradiction, as `cselab.data.read_rows` reads it.
-* "simplewiki": 102,225 sentences of Simple English Wikipedia, one a line: the simple sides of the pairs of Kauchak
-  (2013), tokenised by their author, as sentence-transformers trains on them. Short sentences on everything.
+* "simplewiki": 102,225 sentences of Simple English Wikipedia, one per line: the simple sides of the pairs of Kauchak
+  (2013), tokenised by their author, as sentence-transformers trains on them. The sentences are short and cover all
+  subjects.
 
-Of the first two the number of rows is known, not the text; of the third the file, by its SHA-256.
+We know the number of rows of the first two but not their text, and the SHA-256 of the third file.
 """
 
 from __future__ import annotations

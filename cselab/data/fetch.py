@@ -179,7 +179,7 @@ def _put_in_place(folder: Path, files: Mapping[str, bytes], task: str) -> str:
 
 
 def download(repository: str, revision: str, name: str) -> Path:
-    """A file of a data set repository on the hub, in the hub's cache. One that broke off goes on where it was."""
+    """A file of a data set repository on the hub, in the hub's cache. An interrupted download continues."""
     from huggingface_hub import constants, hf_hub_download
     from huggingface_hub.errors import (
         HTTPError,

@@ -70,7 +70,7 @@ def check_characters(text: str, place: str) -> None:
 
 
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
-    """The lines of a text file, one at a time, without line ends; .gz and .xz are unpacked on the way.
+    """The lines of a text file, one at a time, without line ends; .gz and .xz are decompressed while reading.
 
     Lines end at "\\n", "\\r\\n" or "\\r" and nowhere else: `str.splitlines` would also break at U+2028 and its
     kin, which occur inside sentences. A byte order mark is dropped.
@@ -87,7 +87,7 @@ def read_fields(path: str | Path, encoding: str = "utf-8", header: str = "") -> 
 
     Args:
         path, encoding: as `read_lines`.
-        header: the beginning of a first line that is no row; empty if there is none.
+        header: the beginning of a first line that is not a row; empty if there is none.
 
     Raises:
         MissingFile, DataError: as `read_lines`; a wrong first line.

@@ -176,7 +176,7 @@ def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
 
     Raises:
         MissingFile: the path is not a file.
-        DataError: ambiguous columns, a line with missing fields, a "sentence" that is no text, a score that is not a
+        DataError: ambiguous columns, a line with missing fields, a "sentence" that is not text, a score that is not a
             number, no pair at all; several splits without the requested one.
     """
     file = check_corpus(path)

@@ -1,4 +1,4 @@
-"""Holding a data file against the published one, without a copy of it: by counts and hashes.
+"""Comparison of a data file with the published one, without a copy of it, by counts and hashes.
 
 The words are hashed without case, white space and punctuation, so that an original cased release passes as
 well as SentEval's tokens. A file with the right number of rows but neither the known words nor the known scores is a

@@ -51,7 +51,7 @@ def senteval_folder(root: str | Path | None = None) -> Path:
     """The folder that holds `STS/`, `SICK/`, `MR/` ...: the root itself, or a usual place below.
 
     Args:
-        root: for instance `data`, `data/senteval` or a clone of SentEval; `data_root()` when None.
+        root: for example `data`, `data/senteval` or a clone of SentEval; `data_root()` when None.
 
     Raises:
         MissingFile: no such folder; the message names the path.

@@ -13,7 +13,7 @@ from cselab.data.tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_ta
 
 
 def read_sentences(path: str | Path, column: str | None = None, every_row: bool = False) -> Iterator[str]:
-    """The sentences of a corpus, streamed: plain UTF-8 text, one a line, or a column of a table.
+    """The sentences of a corpus, streamed: plain UTF-8 text, one per line, or a column of a table.
 
     The file's ending decides: .csv, .tsv, .jsonl, .json and .parquet are tables, all else is text; .gz and .xz
     are unpacked. A folder that `datasets.Dataset.save_to_disk` wrote is a table, too (of several splits "train").

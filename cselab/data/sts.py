@@ -1,7 +1,7 @@
 """The seven STS sets from a SentEval folder, checked on load.
 
 A set is made of parts, one file (or one input and one gold file) each; every part is checked against the published one
-(`sts_parts.json`). A file cut short, re-encoded or re-quoted is refused by name.
+(`sts_parts.json`). cselab refuses a truncated, re-encoded or re-quoted file, and names it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The rows of a table: a file (separated values, JSON, Parquet), the folder of a data set, or a table in memory.
 
-A file's ending says its form. A data set is a folder that `datasets.Dataset.save_to_disk` wrote.
+The ending of a file defines its form. A data set is a folder that `datasets.Dataset.save_to_disk` wrote.
 """
 
 import csv
@@ -310,7 +310,7 @@ def _numbered(batches: Iterable[list[Any]]) -> Rows:
 
 
 def _texts(fields: Sequence[Any]) -> list[str]:
-    """Each field as text; a value that is no text (null, a list) becomes empty, and the reader that needs it reports
+    """Each field as text; a value that is not text (null, a list) becomes empty, and the reader that needs it reports
     the error.
     """
     return [str(field) if isinstance(field, str | int | float) and field == field else "" for field in fields]

@@ -127,7 +127,7 @@ class DeepPrefix(nn.Module):
         """`length` vectors for each layer of the backbone, normal with a standard deviation of 0.02.
 
         Raises:
-            ValueError: a network that is no BERT, RoBERTa or kin of theirs.
+            ValueError: a network that is not a BERT, a RoBERTa or similar.
         """
         config = backbone.config
         if not hasattr(getattr(backbone, "embeddings", None), "position_embeddings"):

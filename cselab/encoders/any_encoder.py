@@ -45,7 +45,7 @@ def as_encoder(given: Any, sentences: Sequence[str] | None = None) -> Any:
             returned as is; the result of `train`, for its encoder; the name or folder of an encoder; a function of a
             list of sentences that returns their vectors; `{sentence: vector}`; or an array with a row for each of
             `sentences`.
-        sentences: whose the rows of an array are.
+        sentences: the sentences of the rows of an array.
 
     Raises:
         TypeError: something else, or an array where no sentences are known.
@@ -69,7 +69,7 @@ def as_encoder(given: Any, sentences: Sequence[str] | None = None) -> Any:
     if callable(given) and takes_one(given):
         return Called(given)
     if hasattr(given, "__array__") and sentences is not None:
-        rows = as_array(given, len(sentences), "in place of an encoder we have")
+        rows = as_array(given, len(sentences), "the argument is")
         return KnownVectors(dict(zip(sentences, rows, strict=True)))
     why = ": an array needs the sentences of its rows, {sentence: vector}" if hasattr(given, "__array__") else ""
     raise TypeError(
@@ -79,7 +79,7 @@ def as_encoder(given: Any, sentences: Sequence[str] | None = None) -> Any:
 
 
 def takes_one(function: Any) -> bool:
-    """Whether a function needs one argument, a list of sentences. One that scores pairs needs two."""
+    """Whether a function needs one argument (a list of sentences) and not two, as a function that scores pairs does."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # some builtins have no signature

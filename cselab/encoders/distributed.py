@@ -54,7 +54,7 @@ class DistributedEncoder:
 
     @property
     def is_main_process(self) -> bool:
-        """Whether this is the process that writes and speaks."""
+        """Whether this is the process that writes and prints."""
         return self.processes.is_main_process
 
     def encode(

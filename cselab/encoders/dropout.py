@@ -1,8 +1,8 @@
-"""Where a transformer drops out numbers, and at what rate: `dropout_places(backbone)`, `set_dropout(backbone, p)`.
+"""Where a transformer has dropout, and at which rate: `dropout_places(backbone)`, `set_dropout(backbone, p)`.
 
 A model stores its rates in three kinds of places. BERT has only `nn.Dropout` modules. ModernBERT, T5, Qwen3, Llama
 and Gemma keep that of attention as a number of the attention layer, which only the forward pass reads; where it is 0,
-ModernBERT has an `nn.Identity` in the place of a module. The config has fields, from which a saved model is built
+ModernBERT has an `nn.Identity` instead of a module. The config has fields, from which a saved model is built
 again. `SentenceEncoder.dropout` is the rate of all places of an encoder.
 """
 

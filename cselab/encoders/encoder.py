@@ -93,7 +93,7 @@ class UntrainedPositionsWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Truncation:
-    """How many of how many sentences lost tokens in the last `encode`, and how many are mostly unknown tokens."""
+    """Counts of the last `encode`: its sentences, those that lost tokens, and those with mostly unknown tokens."""
 
     cut: int
     of: int
@@ -503,9 +503,9 @@ class SentenceEncoder(nn.Module):
 
         Args:
             sentences: a list of non-empty strings, or one string.
-            batch_size: sentences a forward pass.
+            batch_size: sentences per forward pass.
             show_progress_bar: None shows progress for more than 100 batches.
-            convert_to_tensor: return a tensor on the encoder's device in place of a numpy array.
+            convert_to_tensor: return a tensor on the encoder's device instead of a numpy array.
             normalize_embeddings: scale each vector to length one.
             prompt_name: the key of `prompts` whose text is put before each sentence; default `default_prompt_name`.
             prompt: that text itself.
@@ -561,7 +561,7 @@ class SentenceEncoder(nn.Module):
         self, texts: list[str], batch_size: int, show: bool | None
     ) -> tuple[Float[Tensor, "n d"], dict[str, int], set[str], set[str], int]:
         """Vectors of different texts, and how they are made fast: window by window, each sequence of tokens once, and
-        those of like length together.
+        those of similar length together.
 
         Returns:
             The vectors; the row of each text; the texts that were cut; those of unknown tokens; how many reach

@@ -28,15 +28,15 @@ View = Sequence[str] | Tokens
 
 
 class Encode:
-    """`z1, z2 = encode(one, two)`: an argument a view, a matrix of vectors [N, d] a view, N over all processes.
+    """`z1, z2 = encode(one, two)`: one argument and one matrix [N, d] of vectors per view, N over all processes.
 
     A view is a list of texts, or tokens: the result of `encode.tokens`, changed by the method (other ids,
-    `inputs_embeds` in place of `input_ids`, `position_ids`, an `embedding_mask`, a shorter mask). The views of a call
+    `inputs_embeds` instead of `input_ids`, `position_ids`, an `embedding_mask`, a shorter mask). The views of a call
     share one forward pass if their tokens have the same names and rows. Each row has its own dropout mask, so
     `encode(batch, batch)` gives SimCSE's views. A single view gives a single matrix.
 
-    On a CPU that pass is cut into parts of rows of like length where that saves more padding than a further pass costs
-    (`cselab.encoders.speed`), so that time goes to words. Vectors and gradients are those of one pass.
+    On a CPU that pass is cut into parts of rows of similar length where that saves more padding than a further pass
+    costs (`cselab.encoders.speed`), so that time goes to words. Vectors and gradients are those of one pass.
 
     Of several processes each encodes its share of every view and sees the vectors of all. A view whose rows cannot
     be shared evenly (the one row of a template, say) is encoded by every process in full.
@@ -82,7 +82,7 @@ class Encode:
             views: texts or tokens; the same object given twice is tokenised once.
             dropout: False encodes without dropout.
             head: whether the training head follows, on each view apart.
-            by: an encoder of the method, in place of the trained one.
+            by: an encoder of the method, instead of the trained one.
 
         Returns:
             One tensor [N, d] for one view, a list of them for several.

@@ -2,7 +2,7 @@
 
 config.json, model.safetensors, tokenizer*.json    the backbone, as transformers writes it
 modules.json, 1_Pooling/ ...                       how sentence-transformers pools it
-2_Dense/ ...                                       the head, one folder a linear layer
+2_Dense/ ...                                       the head, one folder per linear layer
 adapter/ ...                                       adapters as peft writes them; model.safetensors has them merged
 prefix.safetensors                                 the deep prefix, where the encoder has one
 cselab.json                                        pooling, representation, longest input; checksums of all files
@@ -107,7 +107,7 @@ def _inside(folder: Path, name: Any) -> Path:
     """A file or folder named in a settings file, which must lie inside the folder."""
     inner = folder / name if isinstance(name, str) else None
     if inner is None or not inner.resolve().is_relative_to(folder.resolve()):
-        raise CheckpointError(f"{folder} names {name!r}, which is no path inside the folder")
+        raise CheckpointError(f"{folder} names {name!r}, which is not a path inside the folder")
     return inner
 
 

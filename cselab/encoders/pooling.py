@@ -39,7 +39,7 @@ def last_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Fl
 def mean_tokens(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
     """Mean over the tokens where `counted` is 1 (the attention mask: everything but padding).
 
-    [CLS] and [SEP] are counted, as in sentence-transformers and SimCSE. A row that counts nothing gives zeros.
+    [CLS] and [SEP] are counted, as in sentence-transformers and SimCSE. A row without counted tokens gives zeros.
 
     >>> mean_tokens(torch.tensor([[[1.0], [3.0], [99.0]]]), torch.tensor([[1, 1, 0]]))
     tensor([[2.]])
@@ -84,7 +84,7 @@ def get_pooling(name: str) -> Pooling:
     """The pooling of that name.
 
     Raises:
-        ValueError: unknown name; lists the known.
+        ValueError: unknown name; the message lists the known ones.
 
     >>> get_pooling("first_last_avg")
     Traceback (most recent call last):

@@ -1,6 +1,6 @@
 """Faster encoding and training, with the same vectors and gradients up to rounding.
 
-Buckets          a batch is cut into parts of rows of like length, so that a pass computes words and little padding
+Buckets          a batch is cut into parts of rows of similar length, so that a pass computes words and little padding
 First token      the last layer ends with [CLS] if pooling reads only [CLS]
 Precision        bfloat16 if that is faster; this changes vectors, so the user must choose it
 oneDNN           matrix products by the library that suits the processor
@@ -27,7 +27,7 @@ from torch.overrides import TorchFunctionMode
 
 from cselab._util.choices import check_choice
 
-# --------------------------------------------------------------------- a batch in parts of like length
+# --------------------------------------------------------------------- a batch in parts of similar length
 
 PASS_OVERHEAD_TOKENS = 64
 """The cost of one more forward and backward pass, in tokens: some 60 for `mini`, 80 for `micro`, on a CPU."""

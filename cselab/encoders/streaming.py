@@ -35,7 +35,7 @@ def encode_to_file(
         encoder: a `SentenceEncoder` or a `DistributedEncoder`.
         sentences: any iterable of non-empty strings, such as `cselab.data.read_sentences(file)`.
         path: ends in `.npy`; an existing file is replaced.
-        batch_size: sentences a forward pass.
+        batch_size: sentences per forward pass.
         show_progress_bar: whether the sentences done are counted.
         normalize_embeddings: scale each vector to length one.
         prompt_name: of the encoder's `prompts`, put before each sentence.
@@ -44,7 +44,7 @@ def encode_to_file(
         The file's array, mapped into memory and read-only.
 
     Raises:
-        TypeError, ValueError: a path with a different ending; no sentences, or an element that is no sentence (its
+        TypeError, ValueError: a path with a different ending; no sentences, or an element that is not a sentence (its
             index is named).
         OSError: the file cannot be written; an existing file remains.
     """

@@ -63,7 +63,7 @@ WORD = re.compile(r"[\u3040-\u9fff]|[^\W\u3040-\u9fff]+|[^\w\s]")
 
 
 class TokenVectors(NamedTuple):
-    """The tokens of a sentence: its words and special tokens, the first token of each, a vector a token [t, d]."""
+    """The tokens of a sentence: its words and special tokens, the first token of each, one vector per token [t, d]."""
 
     words: list[str]
     firsts: list[int]
@@ -130,7 +130,7 @@ def _template_wanted(tokenizer: Any, template: str) -> str:
 
 
 def _wrap(tokenizer: Any, before: list[int], after: list[int]) -> None:
-    """Let the tokenizer put these tokens around each sentence, in place of the default ones."""
+    """Let the tokenizer put these tokens around each sentence, instead of the default ones."""
     from tokenizers.processors import TemplateProcessing
 
     tokenizer.backend_tokenizer.post_processor = TemplateProcessing(

@@ -46,7 +46,7 @@ def explain_cosine(encoder: Any, first: str, second: str) -> CosineParts:
     Mean poolings: the exact sum over pairs of tokens (`cselab.metrics.token_contributions`), those of a word together,
     also after a fitted transform that is linear (centring, components removed, whitening). [CLS], the last token, a
     prompt's [MASK], a head, BERT-flow, and encoders of other libraries: no exact sum exists, so each word is removed in
-    turn and its sentence is encoded again ("." in place of an only word):
+    turn and its sentence is encoded again ("." instead of an only word):
 
         part of word i of a  =  cos(a, b) - cos(a without i, b)          in [-2, 2]
 

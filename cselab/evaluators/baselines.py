@@ -27,9 +27,9 @@ from cselab.transforms import BertWhitening, ComponentsRemoved, fit
 
 
 class RandomEncoder:
-    """A vector drawn from the hash of the text: the score of knowing nothing but identity.
+    """A vector drawn from the hash of the text: a baseline that only recognises identical texts.
 
-    Deterministic, and independent of the order and company of the sentences.
+    Deterministic, and independent of the remaining sentences and their order.
 
     >>> a, b, c = RandomEncoder(dim=3).encode(["one", "two", "one"])
     >>> bool((a == c).all()), bool((a == b).all())
@@ -53,7 +53,7 @@ class RandomEncoder:
 def word_overlap(sentences1: list[str], sentences2: list[str]) -> Float[np.ndarray, " n"]:
     """Jaccard overlap of the words of each pair, split at white space: |A and B| / |A or B|, 0 to 1.
 
-    Scores pairs without vectors; pass it to `evaluate` in the place of an encoder.
+    Scores pairs without vectors; pass it to `evaluate` instead of an encoder.
 
     >>> word_overlap(["a dog runs"], ["a dog sleeps"])
     array([0.5])
@@ -171,7 +171,7 @@ def fitted(
     Args:
         encoder: something that encodes; `word_overlap` has no vectors to transform.
         transform: one of `cselab.transforms.NAMES`.
-        text: a text file, a sentence a line; or "world" for training sentences of the bundled world.
+        text: a text file, one sentence per line; or "world" for training sentences of the bundled world.
         limit: fit on the first `limit` sentences; None means all sentences of a file, and `WORLD_SENTENCES` of the
             world.
         options: of `encoder.encode` while it is fitted, such as `prompt_name`.

@@ -2,8 +2,8 @@
 
 Each returns {"score", "alignment", "uniformity", "mean_cosine", "effective_rank"}; a higher score is better. The
 evaluator of pairs returns `DevScores`, which keeps the predictions for `compare`.
-Each distinct sentence is encoded once a call, and only sentences for development are touched. A collapsed encoder
-raises `DegenerateEmbeddings`; `cselab.training.train` keeps the reason in the history and goes on.
+Each distinct sentence is encoded once per call, and only sentences for development are touched. A collapsed encoder
+raises `DegenerateEmbeddings`; `cselab.training.train` keeps the reason in the history and continues.
 """
 
 import hashlib
@@ -100,7 +100,7 @@ class UnlabelledEvaluator:
         mean, 0 to 120   63.4 to 65.3   84.6 to 86.3   1.30 to 2.01                4.55 to 5.65 nats
         [CLS], 0 to 40   61.7 to 36.6   61.3 to 55.3   0.15 to 1.54                0.66 to 3.76 nats
 
-    Only the ranks, which do not see how wide the cone is, fell when the [CLS] run went wrong. On the sum of
+    Only the ranks, which do not depend on the width of the cone, fell when the [CLS] run went wrong. On the sum of
     alignment and uniformity even a random encoder (2 - 3.9) beats the plain one. With a fifth of the words left
     out the score is at its ceiling from the start (99.3 with mean pooling), hence a half.
 
@@ -142,7 +142,7 @@ class UnlabelledEvaluator:
 
 
 def without_words(sentence: str, drop: float, generator: random.Random) -> str:
-    """The sentence with each word left out with probability `drop`; one word stays at least."""
+    """The sentence with each word left out with probability `drop`; at least one word stays."""
     words = sentence.split()
     kept = [word for word in words if generator.random() >= drop]
     return " ".join(kept or [generator.choice(words)])

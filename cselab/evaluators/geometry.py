@@ -100,7 +100,7 @@ class Geometry:
 
     Attributes:
         split: of STS-B or the world's pairs: "train", "dev" or "test"; of STS-B also "full", all together. Pairs
-            given as data bring their own.
+            given as data have their own split.
         threshold: pairs with a gold score above it are the positive pairs of the alignment.
         seed: for drawing pairs if there are too many sentences for all pairs.
 

@@ -40,7 +40,7 @@ class Record:
         truncated: how many of the sentences encoded in the same call lost tokens to `max_length`.
         data_hash, provenance: sha256 of the data, and the result of a check of its content.
         duplicates: the number of distinct sentences that share a vector.
-        seconds: time to score the task, encoding apart.
+        seconds: time to score the task, without encoding.
         failure: the reason for a missing value, or None.
         key: the name of this number in `Scores.scores`; empty for the details beneath a score.
     """
@@ -72,7 +72,7 @@ class Record:
 
     @classmethod
     def of(cls, rows: "Pairs | Labelled", **said: Any) -> "Record":
-        """A record of a number measured on these rows: whose they are, which split, how many, their hash."""
+        """A record of a number measured on these rows, with their name, split, count and hash."""
         told: dict[str, Any] = {"task": rows.name, "split": rows.split, "rows": len(rows)}
         return cls(**told | {"data_hash": rows.hash, "provenance": rows.provenance} | said)
 
@@ -200,7 +200,7 @@ class Scores:
     def to_frame(self) -> "pandas.DataFrame":
         """A pandas DataFrame with a row for each record, details too; headline scores are those with a `key`.
 
-        The columns are the fields of `Record`, with `low` and `high` in the place of `interval`, without `versions`.
+        The columns are the fields of `Record`, with `low` and `high` instead of `interval`, without `versions`.
         """
         import pandas
 

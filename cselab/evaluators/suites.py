@@ -36,7 +36,7 @@ def register(suite: type[Any]) -> type[Any]:
 
 
 def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list[Suite]:
-    """Suites by name, each with those of the options that it owns; suites that are objects as they are.
+    """Suites by name, each with its own options; suites that are objects are returned unchanged.
 
     Raises:
         ValueError: an unknown name, or an invalid option of a suite.

@@ -6,8 +6,8 @@ Which rows train, choose and test depends on the set:
 * TREC, MRPC have test rows: k-fold on the training rows chooses the penalty, then the classifier is trained again;
 * SST-2 has dev and test rows.
 
-Rows come in SentEval's order, folds from scikit-learn's StratifiedKFold with seed 1111; start and order of the
-minibatches are SentEval's too. Only the rounding of float32 sums differs.
+Rows come in SentEval's order, folds from scikit-learn's StratifiedKFold with seed 1111; initial weights and order of
+the minibatches are also SentEval's. Only the rounding of float32 sums differs.
 """
 
 import hashlib

@@ -58,7 +58,7 @@ KINDS = {f"World-{kind.capitalize()}": kind for kind in TASKS}
 
 @dataclass(frozen=True)
 class WorldSTS(STS):
-    """Graded pairs of the world, and the classroom's; test splits, "World-STS/dev" and its like by name.
+    """Graded pairs of the world, and Classroom-STS: the test splits, and "World-STS/dev" and so on by name.
 
     The subsets of these sets are kinds of pairs, often with one single grade and no correlation within. So each set is
     scored as a whole for every aggregation.
@@ -76,7 +76,7 @@ class WorldSTS(STS):
 
 @dataclass(frozen=True)
 class WorldTransfer(Transfer):
-    """Five things a linear classifier may read off sentences of the world.
+    """Five properties of the world's sentences that a linear classifier may predict.
 
     Rows to train on, to choose the penalty by and to test are of the world's own three splits, which share no
     story, and are used as SST-2's are.

@@ -38,7 +38,7 @@ def model_card(folder: str | Path, repo_id: str, scores: Scores | None = None) -
         scores: of `evaluate`, or `read_scores`, or `cselab.integrations.mteb.read_results`.
 
     Raises:
-        CheckpointError: the folder is no encoder, a run that is not finished, or damaged.
+        CheckpointError: the folder is not an encoder, a run that is not finished, or damaged.
         ValueError: the scores have a different pooling or representation from the folder's.
     """
     from huggingface_hub import EvalResult, ModelCardData
@@ -94,8 +94,8 @@ def push_to_hub(
 ) -> str:
     """Upload an encoder, and its `model_card` as README.md; the address of the commit.
 
-    Of a folder the files that make the vectors are uploaded, and run.json and history.jsonl of a run; its checkpoints
-    are not, and nothing in it changes.
+    The files of the folder that produce the vectors are uploaded, and of a run also run.json and history.jsonl.
+    Checkpoints are not uploaded, and the folder does not change.
 
     Args:
         encoder: a `SentenceEncoder`, or the folder of one, or of a finished run.

@@ -1,6 +1,6 @@
 """The results that MTEB wrote, as scores of this project.
 
-MTEB opens a run's folder with `SentenceTransformer(folder)` and leaves a JSON file a task:
+MTEB opens a run's folder with `SentenceTransformer(folder)` and leaves one JSON file per task:
 results/MODEL/REVISION/TASK.json. Neither reading nor this module needs MTEB.
 """
 
@@ -38,7 +38,7 @@ def read_results(path: str | Path) -> dict[str, Scores]:
 
     Raises:
         MissingFile: the file or folder does not exist.
-        DataError: a folder without results, a file that is none; names it.
+        DataError: a folder without results, a file that is not a result; the message names it.
 
     See also: `cselab.evaluators.read_scores`, for files of `Scores.to_json`.
     """

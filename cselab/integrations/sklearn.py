@@ -16,19 +16,19 @@ from cselab.encoders.any_encoder import as_encoder, encode
 
 
 class SentenceVectors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Sentences in, a row of numbers a sentence out. Nothing is learnt: `fit` opens the encoder.
+    """Sentences in, a row of numbers per sentence out. Nothing is learnt: `fit` opens the encoder.
 
     Args:
         encoder: an argument of `SentenceEncoder` (a bundled name, a folder, a hub name), opened at the first use; or
             an object with `encode(list[str])`, such as a `SentenceEncoder` or a `SentenceTransformer`. A clone of the
             step copies such an object, and opens a name again.
-        batch_size: sentences a forward pass.
+        batch_size: sentences per forward pass.
         normalize: scale each vector to length one.
 
     After `fit`: `encoder_`, the opened encoder.
 
     Raises:
-        TypeError, ValueError: as in `SentenceEncoder.encode`: a value that is no string, an empty string.
+        TypeError, ValueError: as in `SentenceEncoder.encode`: a value that is not a string, an empty string.
 
     See also: `cselab.transforms.BertWhitening`, the step that opens the cone of a plain encoder.
 

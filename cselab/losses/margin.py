@@ -1,4 +1,4 @@
-"""A triplet with a margin, older than batches of negatives."""
+"""The triplet loss with a margin, which precedes losses with in-batch negatives."""
 
 from cselab.losses.contrast import unit
 from cselab.losses.inputs import View, as_views

@@ -1,6 +1,6 @@
-"""One file a method: how its views are made, how they are contrasted. `METHODS` has them by name.
+"""One file per method: how its views are made, how they are contrasted. `METHODS` has them by name.
 
-Every file of this folder is imported, so that a method is known once its file is here; its class is had as
+Every file of this folder is imported, so a method is registered once its file is here; its class is, for example,
 `cselab.methods.SimCSE`.
 """
 

@@ -23,7 +23,7 @@ class AdCSE(Contrastive):
     the encoder. `symmetric`, its --sym, is the mean of l over two such pairs (q, k) of each sentence, which differ
     by dropout; the adversaries climb that mean.
 
-    See also: `MoCoSE`, whose further negatives are remembered; `DCLR`, whose are noise.
+    See also: `MoCoSE`, whose additional negatives come from a queue; `DCLR`, whose additional negatives are noise.
     """
 
     family = "negatives"

@@ -1,4 +1,4 @@
-"""ArcCSE (Zhang et al. 2022): an angle to spare between positives, and masked copies in order."""
+"""ArcCSE (Zhang et al. 2022): an angular margin for positives, and a ranking of masked copies."""
 
 from math import pi
 

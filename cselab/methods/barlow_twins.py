@@ -14,7 +14,7 @@ class BarlowTwins(Contrastive):
 
         l = InfoNCE + weight * [ sum_c (1 - C_cc)^2 + redundancy * sum_{c != d} C_cd^2 ]              Eq. 4
 
-    `artificial_rows` (the paper's M; 0, 100, 300, 704 at N = 64, d = 768) standard normal rows, drawn anew each
+    `artificial_rows` (the paper's M; 0, 100, 300, 704 at N = 64, d = 768) standard normal rows, drawn afresh each
     step, raise that bound to N + M. `shared_rows` appends the same rows to all views, as in a comment of the code; the
     paper does not specify this. 0.1 and 0.012 are that comment's weights. No released code runs this experiment, so
     the variant "released" does not exist. The paper prints the diagonal term with the wrong sign.

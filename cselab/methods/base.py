@@ -119,7 +119,7 @@ Head = nn.Module | None
 
 @dataclass(eq=False)
 class Setup:
-    """What the parts of a method are made for, and how their fresh weights are drawn.
+    """The arguments of `Method.build`: the encoder, the corpus, and the generator of fresh weights.
 
     Attributes:
         encoder: the encoder to train.
@@ -305,7 +305,7 @@ class Method(nn.Module):
         raise NotImplementedError
 
     def loss(self, v: Views) -> Loss:
-        """How they are contrasted."""
+        """The loss of the views."""
         raise NotImplementedError
 
     def load_state_dict(self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False) -> Any:
@@ -363,7 +363,7 @@ def get_method(name: str) -> type[Method]:
     """The class of a registered method.
 
     Raises:
-        ValueError: unknown name; lists the known.
+        ValueError: unknown name; the message lists the known ones.
     """
     check_choice("method", name, METHODS)
     return METHODS[name]

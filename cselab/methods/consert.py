@@ -1,4 +1,4 @@
-"""ConSERT (Yan et al. 2021): changed input vectors and positions in place of dropout. TSFC-BERT is its best pair."""
+"""ConSERT (Yan et al. 2021): changed input vectors and positions instead of dropout. TSFC-BERT is its best pair."""
 
 from typing import Literal
 

@@ -26,8 +26,8 @@ class CT(Contrastive):
     negatives" of sentence-transformers. sentence-transformers learns 1 / t, starting at 20; in cselab `temperature` is
     constant.
 
-    The paper trains with RMSprop, at falling steps of 1e-5 to 2e-6; here it is AdamW with a linear decay, as for all.
-    It uses the mean of the tokens as the vector, and 75 tokens.
+    The paper trains with RMSprop, at rates that fall from 1e-5 to 2e-6; cselab uses AdamW with a linear decay, as
+    always. It uses the mean of the tokens as the vector, and 75 tokens.
 
     See also: `SGOPT`, whose second network is frozen; `MomentumEncoder`, which follows.
     """

@@ -1,4 +1,4 @@
-"""EASE (Nishikawa et al. 2022): a sentence is drawn to the entity that is mentioned."""
+"""EASE (Nishikawa et al. 2022): a sentence is pulled towards the entity that it mentions."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ class EASE(Contrastive):
     step. The recipe uses 128 sentences, because the script's rate and number of steps belong to 128; each sentence
     then has 127 negatives. With `batch_size=8` a sentence has 7, and a run has 16 times as many steps.
 
-    See also: `MCSE`, with a picture in place of the entity.
+    See also: `MCSE`, with a picture instead of the entity.
     """
 
     family = "extra data"

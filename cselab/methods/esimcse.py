@@ -12,7 +12,7 @@ from cselab.methods.hyperparameters import Momentum, NonNegativeInt, UnitInterva
 
 @register("esimcse", "ESimCSE")
 class ESimCSE(Contrastive):
-    """The second view is longer by a few repeated sub-words, so that length no longer gives a pair away.
+    """The second view is longer by a few repeated sub-words, so that length no longer identifies a pair.
 
         k ~ uniform {0 ... max(2, int(rate * N_i))} sub-words are doubled
         l_i = -log( e^{s_i,i+} / ( sum_j e^{s_i,j+} + sum_q e^{s_i,q} ) ),   s = cos / t,  q in the queue

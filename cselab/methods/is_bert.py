@@ -23,8 +23,8 @@ class ISBERT(Contrastive):
     Windows of 1, 3 and 5 tokens give a third of the width each, with ReLU (256 of 768 in the paper). In the paper E(x)
     is the mean of the n-gram vectors, and the convolutions stay part of the encoder. In cselab, E(x) is the encoder's
     vector from a separate pass, so that the trained vector is the saved one. The method has no temperature; the one in
-    the list of settings has no effect. The paper trains on the sentences of NLI, 32 a batch, one epoch; its rate is
-    not in the texts at hand, so the recipe has the survey's.
+    the list of settings has no effect. The paper trains on the sentences of NLI, 32 per batch, one epoch; its rate is
+    not in our copies of the papers, so the recipe has the survey's.
 
     See also: `cselab.losses.mutual_information`.
     """

@@ -1,4 +1,4 @@
-"""MCSE (Zhang et al. 2022): a sentence is drawn to its picture."""
+"""MCSE (Zhang et al. 2022): a sentence is pulled towards its picture."""
 
 import torch
 
@@ -14,12 +14,12 @@ class MCSE(Contrastive):
         l = InfoNCE + weight * mean over the views z of InfoNCE( u(z_i), v(y_i) )
         u = tanh(A x + a),  v = tanh(B y + b),  of `width` numbers each; x before the head, y the picture's features
 
-    Rows: sentence, scene: numbers with blanks between, as many in each row. The world's scenes describe the content of
+    Rows: sentence, scene: numbers separated by blanks, as many in each row. The world's scenes describe the content of
     a picture (`World.scene_vector`); the paper's are ResNet features of Flickr30k or COCO (2,048 numbers). The paper's
     script mixes some batches of captions into batches of text, with `weight` 0.01; if every row has a picture, as in
     cselab, the code has 0.05.
 
-    See also: `EASE`, with an entity in place of the picture.
+    See also: `EASE`, with an entity instead of the picture.
     """
 
     family = "extra data"

@@ -18,11 +18,11 @@ from cselab.methods.recipe import SURVEY_RECIPES
 class MixCSE(Contrastive):
     """Further negatives m_i = share h_i+ + (1 - share) h_{i+1}+, through which no gradient flows.
 
-    They stay close to the anchor all through training, and keep its gradient from dying out.
+    They stay close to the anchor throughout training, so its gradient does not vanish.
 
-    `appended="own"` adds m_i to the negatives of sentence i alone, as the text does. `"all"` adds every m_j, but for
-    m_{i-1}, most of which is i's own positive. The released code (`"both_ways"`) takes all, contrasts the mixed
-    anchors with the positives, too, and sets the logits it means to leave out to 0, where they count as a cosine
+    `appended="own"` adds m_i only to the negatives of sentence i, as in the text. `"all"` adds every m_j except
+    m_{i-1}, most of which is i's own positive. The released code (`"both_ways"`) uses all, also contrasts the mixed
+    anchors with the positives, and sets the logits that it should leave out to 0, so that they count as a cosine
     of 0. Its script keeps the head when it selects the best weights, which is `representation="head"` here.
 
     See also: `DCLR` and `AdCSE`, whose extra negatives are drawn and learnt.

@@ -21,7 +21,7 @@ class Noise(Method):
     0.1", which is `variance=0.01`. The noise is added after the head. cselab has no released variant: the code's
     +noise exists only in that comment, on one view, and its -noise uses one mean for each side.
 
-    See also: `ImSimCSE`, whose off-dropout negatives are the limit of `mean_of` without its cost.
+    See also: `ImSimCSE`, whose off-dropout negatives are the limit of a large `mean_of`, without its cost.
     """
 
     family = "hidden states"

@@ -23,12 +23,11 @@ class PairSupCon(Method):
         w_ik = e^{s_ik} / mean_k e^{s_ik}
 
     s: cosines of the head's vectors over the temperature; k: the remaining 2N - 2 sentences of entailed pairs. A
-    negative
-    thus weighs as its own exponential, once more: near ones count most. The classifier sees (u, v, |u - v|) of the
-    vectors before the head, which are evaluated.
+    negative thus has its exponential as an additional weight, so near negatives count most. The classifier sees
+    (u, v, |u - v|) of the vectors before the head, which are evaluated.
 
     Rows: sentence, entailment, contradiction, which are an entailed and a contradicting pair. The released code
-    draws single labelled pairs in place of triples, and also uses the sentences of contradicting pairs as negatives.
+    draws single labelled pairs instead of triples, and also uses the sentences of contradicting pairs as negatives.
 
     See also: `SupervisedSimCSE`, which makes the contradictions themselves the negatives.
     """
@@ -65,7 +64,7 @@ class PairSupCon(Method):
         return Loss({"importance_info_nce": self.beta * (there + back) / 2, "relation": relation})
 
     def importance(self, one: Float[Tensor, "n d"], two: Float[Tensor, "n d"]) -> Float[Tensor, "n columns"]:
-        """Log w for the columns of `two` and then `one`; 0 for the pair itself, and `one` is no negative of itself."""
+        """Log w for the columns of `two` and then `one`; 0 for the pair itself; `one` is not its own negative."""
         s = cosine_matrix(one, torch.cat([two, one])) / self.temperature
         pair = torch.eye(*s.shape, device=s.device, dtype=torch.bool)
         oneself = pair.roll(len(one), 1)

@@ -29,9 +29,9 @@ class PromptBERT(Contrastive):
         h_k(x) = MASK( prompt_k(x) ) - MASK( prompt_k() ),   l_i = InfoNCE( h_1(x_i), h_2(x_i) )
 
     The tokens of the empty prompt keep their positions around the sentence (template denoising).
-    Training makes the encoder one that pools the [MASK] of the first prompt: it is evaluated and saved so, without
-    subtraction and head. `max_length` counts the sentence's own tokens; prompt, [CLS] and [SEP] come on top. Write
-    [MASK] in a template whatever the model's token is. `denoise=False` leaves out the subtraction.
+    Training changes the encoder's pooling to the [MASK] of the first prompt: it is evaluated and saved in this form,
+    without subtraction and head. `max_length` counts the sentence's own tokens; prompt, [CLS] and [SEP] come on top.
+    Write [MASK] in a template whatever the model's token is. `denoise=False` leaves out the subtraction.
 
     The templates are BERT's. For RoBERTa the released script has two different prompts: "This sentence : ' {sentence} '
     means[MASK].", and the same with "The" for "This"; give them as `first` and `second`. The released code subtracts

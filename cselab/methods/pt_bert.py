@@ -20,8 +20,8 @@ class PTBERT(Contrastive):
         l_i = InfoNCE( h_i, h'_i ; queue of earlier h' )
 
     Y the token vectors of a sentence, P `pseudo_tokens` learnt rows; h' comes from an encoder that follows with
-    `momentum`, shares P and gives no gradient. The queue holds four batches of 64. Evaluated is the encoder's own
-    vector, without P.
+    `momentum`, shares P and gives no gradient. The queue holds four batches of 64. The encoder's own
+    vector, without P, is evaluated.
 
     In `variant="released"`, Y is only the [CLS] vector, as in the released code: a softmax over one key is 1, so Z
     repeats the vector, h is y_CLS, and P has no effect. The code's attention is a layer of BERT's, with learnt

@@ -1,4 +1,4 @@
-"""The retrieved negatives of CARDS (Wang et al. 2022): sentences of the corpus that look alike."""
+"""The retrieved negatives of CARDS (Wang et al. 2022): similar sentences of the corpus."""
 
 from dataclasses import replace
 from math import inf
@@ -19,18 +19,18 @@ BLOCK = 2048  # sentences whose cosines with the whole corpus are held at a time
 
 @register("retrieved_negatives", "CARDS, retrieved negatives")
 class RetrievedNegatives(Contrastive):
-    """One of the `nearest` sentences of the corpus, drawn anew each time, is a further negative of all.
+    """One of the `nearest` sentences of the corpus, drawn again each time, is a further negative of all.
 
     The neighbours are computed once, before the first step, by the initial encoder: the cosine of every two sentences,
     in blocks. A corpus of n sentences is encoded once, and needs n^2 d multiplications and n x `nearest` numbers of
     memory.
 
-    A sentence is no negative of itself: a retrieved sentence that equals the anchor is omitted.
+    A sentence is not a negative of itself: a retrieved sentence that equals the anchor is omitted.
     The released code retrieves 65 sentences (9 for RoBERTa-large), among which is the sentence itself, which is never
     drawn: 64 and 8 here. The paper's code caches the mean of the plain RoBERTa's tokens; cselab uses the pooling of
     the training.
 
-    See also: `CARDS`, which switches cases, too; `MixCSE` and `AdCSE`, which make negatives that are no sentences.
+    See also: `CARDS`, which switches cases, too; `MixCSE` and `AdCSE`, which make negatives that are not sentences.
     """
 
     family = "negatives"

@@ -1,4 +1,4 @@
-"""SCD (Klein and Nabi 2022): two rates of dropout push apart, decorrelated dimensions hold together."""
+"""SCD (Klein and Nabi 2022): views under two dropout rates are pushed apart; decorrelation holds them together."""
 
 import torch.nn.functional as F
 from torch import nn

@@ -23,7 +23,7 @@ class SGOPT(Contrastive):
         l = mean_ik -log( e^{s(c_i, h_ik)} / ( e^{s(c_i, h_ik)} + n_i ) ) + weight * |theta - theta_0|^2
         n_i = sum_{j != i} sum_m e^{s(c_i, h_jm)},     s = cos / t
 
-    The c_j of further sentences are no negatives, and neither are the remaining layers of a sentence. This agrees with
+    The c_j of further sentences are not negatives, and neither are the remaining layers of a sentence. This agrees with
     the released code, which has s(c_i, c_j) commented out and keeps it only in its ablation OPT1.
 
     All vectors pass one projection, as in the code: Linear, GELU, Linear, GELU, `projection` wide. The input embeddings

@@ -8,7 +8,7 @@ from cselab.methods.recipe import SIMCSE_RECIPES
 
 @register("simcse", "SimCSE")
 class SimCSE(Method):
-    """Dropout as the only augmentation, the rest of the batch as negatives.
+    """Dropout is the only augmentation; the rest of the batch are the negatives.
 
         l_i = -log( exp(cos(z1_i, z2_i) / t) / sum_j exp(cos(z1_i, z2_j) / t) )        ImSimCSE Eq. 1, 2
 

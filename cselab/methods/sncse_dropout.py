@@ -19,7 +19,7 @@ class SNCSEDropout(Contrastive):
         l   = InfoNCE + weight * mean_i [ max(0, D_i + alpha) + max(0, -D_i - beta) ]
 
     The bidirectional margin keeps the cosine with the denial n_i between `alpha` and `beta` below the positive's.
-    Denials occur only in this term: they are no negatives of InfoNCE. The paper's weight for RoBERTa is 5e-4.
+    Denials occur only in this term: they are not negatives of InfoNCE. The paper's weight for RoBERTa is 5e-4.
 
     Rows: sentence, negation. The world's denials are true ones; the authors made theirs by rules, with a parser, and
     `cselab data negate` makes some by rules without. The survey ran this with SimCSE's views.

@@ -8,13 +8,14 @@ from cselab.methods.recipe import SIMCSE_RECIPES
 
 @register("spread", "Spread-out regulariser")
 class Spread(Contrastive):
-    """SimCSE, and cosines of different sentences whose squares are no larger than those of random directions.
+    """SimCSE with a regulariser: squared cosines of different sentences should not exceed those of random directions.
 
         l = InfoNCE + weight * [ S(h) + S(h+) ],   S(h) = mean_weight M_1^2 + max(0, M_2 - 1/d)
 
     M_1, M_2: mean and second moment of the cosines between different sentences of one view. EmbeddingGemma has only
     the second term, the default; `variant="descriptors"` is Zhang et al.'s, with two terms. The saved vector itself
-    should be spread, so the method has no head. Neither prints settings for SimCSE's corpus: the recipe is SimCSE's.
+    should be spread, so the method has no head. Neither paper prints settings for SimCSE's corpus, so the recipe is
+    SimCSE's.
 
     See also: `cselab.losses.spread_out`; `BarlowTwins` and `DimensionWise`, which decorrelate dimensions.
     """

@@ -14,8 +14,8 @@ class SwitchCase(Contrastive):
 
         l_i = InfoNCE( f(x_i), f(switch(x_i)) )                                survey section 3.2.1 and Table 3
 
-    This works against the bias of frequent sub-words: a model with case divides the changed word otherwise. A model
-    without case cannot be trained so.
+    This works against the bias of frequent sub-words: a cased model splits the changed word differently. An
+    uncased model cannot be trained in this way.
 
     `share` is the probability for each word ("v2" of the released code): 0.05 for RoBERTa-base. RoBERTa-large has 0.1,
     and in the released code "v1", which switches that share of each sentence's words, rounded, and one at least.

@@ -15,9 +15,9 @@ class USCAL(Contrastive):
         x_adv = x + size * g / |g|,   g = d InfoNCE(h, h(x)) / d x         x: the input vectors of all its tokens
         l = InfoNCE(h, h+) + weight * InfoNCE(h, h(x_adv))
 
-    The moves are as long as `size` in each sentence, whatever the gradient. The survey describes the method in words
-    and no code is public: `size` and `weight` are ours, chosen like the perturbations of its relatives. Each step
-    costs a second pass forward and back to find the move, and a third to encode the moved input.
+    Each move has the length `size`, whatever the gradient. The survey describes the method in words
+    and no code is public, so `size` and `weight` are our choices, similar to those of related methods. Each step
+    costs a second forward and backward pass to find the move, and a third one to encode the moved input.
 
     See also: `VaSCL`, which moves the sentence's vector; `MoCoSE`, which moves input vectors by their sign.
     """

@@ -16,7 +16,7 @@ from cselab.sgw import ShuffledGroupWhitening
 class WhitenedCSE(Method):
     """Whiten the channels in shuffled groups, and contrast an anchor with several positives.
 
-        view_p = tanh(Linear(SGW_p(x))),  p = 1 ... num_views            Eq. 6, a permutation a view
+        view_p = tanh(Linear(SGW_p(x))),  p = 1 ... num_views            Eq. 6, one permutation per view
         l_i    = weight * sum_p InfoNCE(view_1, view_p)_i                Eq. 7, p = 2 ... num_views
 
     `num_views` counts the anchor: the paper's m = 3 is two positives. `num_groups` is the paper's k (384 at width

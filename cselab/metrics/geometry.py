@@ -40,7 +40,7 @@ def alignment(x: Vectors, y: Vectors) -> float:
         ValueError: different shapes.
         DegenerateEmbeddings: a vector that is not finite, or zero.
 
-    See also: `uniformity`. By itself each is best for a useless encoder, so report them together.
+    See also: `uniformity`. A useless encoder can have the best value of either, so report them together.
 
     >>> alignment(np.array([[1.0, 0.0]]), np.array([[0.0, 5.0]]))
     2.0
@@ -121,8 +121,8 @@ def feature_correlation(x: Vectors) -> float:
 
     The mean of |C_cd| over c != d, where C is the correlation matrix of the columns (vectors as they are, not
     normalised). Dimensions that never change have no correlation and are left out. Whitening (WhitenedCSE) and the
-    dimension-wise loss (ImSimCSE Eq. 5) drive down. With n rows independent dimensions still show about sqrt(2 / (pi
-    n)).
+    dimension-wise loss (ImSimCSE Eq. 5) lower this number. With n rows independent dimensions still show about sqrt(2 /
+    (pi n)).
 
     Raises:
         DegenerateEmbeddings: fewer than two rows or two changing dimensions, a value that is not finite.

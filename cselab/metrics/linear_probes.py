@@ -2,7 +2,7 @@
 
 Nested cross-validation needs hundreds of small logistic regressions (410 for ten folds
 and four penalties). They share the features, the start and the order of the rows, so they are trained as one
-batch: stacked weights [folds, penalties x classes, features], one batched product a step.
+batch: stacked weights [folds, penalties x classes, features], one batched product per step.
 """
 
 import math
@@ -83,7 +83,7 @@ class MinibatchProbes:
         penalties: Float[np.ndarray, "f p"],
         watch: ProgressCallback = unwatched,
     ) -> Probes:
-        """Train a classifier for each fold and penalty (a row of penalties for each fold); `watch` hears of each.
+        """Train a classifier for each fold and penalty (one row of penalties per fold); call `watch` after each.
 
         Raises:
             ValueError: too few training rows to set some aside.

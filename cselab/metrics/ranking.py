@@ -31,7 +31,7 @@ class Ranking:
     Attributes:
         scores: of each system.
         p_values: of each pair, two-sided, for all pairs together; below `LEVEL` a pair differs significantly.
-        test: how they were found.
+        test: the method of the p-values.
     """
 
     scores: Float[np.ndarray, " m"]
@@ -49,8 +49,8 @@ class Ranking:
 
             from 1 + the number of better systems to m - the number of worse systems
 
-        All of them hold the true ranks together with probability 0.95; of systems that are truly equal that is
-        every rank that they share (Mohamad, Goeman and van Zwet 2019).
+        With probability 0.95 all of them contain the true ranks; truly equal systems share
+        a set of true ranks (Mohamad, Goeman and van Zwet 2019).
         """
         above, below = self.better.sum(axis=0), self.better.sum(axis=1)
         return [(1 + int(up), len(self.scores) - int(down)) for up, down in zip(above, below, strict=True)]
@@ -88,7 +88,7 @@ def rank_means(scores: Systems, resamples: int = 2000, seed: int = 0) -> Ranking
     Wolf 2005). Of fewer: paired t-tests, by Holm (1979).
 
     Args:
-        scores: a row a system, a column a unit.
+        scores: one row per system, one column per unit.
 
     Raises:
         ValueError: fewer than two systems or units, a number that is missing or not finite, or above `LARGEST`.
@@ -148,7 +148,8 @@ def rank_predictions(
 def holm(p_values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
     """P-values of k tests after Holm: the smallest times k, the next times k - 1 ..., each at least the one before.
 
-    Holm 1979: the chance that any true hypothesis falls below 0.05 is at most 0.05, however the tests hang together.
+    Holm 1979: the chance that any true hypothesis falls below 0.05 is at most 0.05, whatever the
+    dependence between the tests.
 
     Raises:
         ValueError: a number that is not between 0 and 1.
@@ -169,8 +170,8 @@ def holm(p_values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
 def step_down(statistics: Float[np.ndarray, " k"], null: Float[np.ndarray, "b k"]) -> Float[np.ndarray, " k"]:
     """Adjusted p-values of k statistics by their joint distribution under chance (Romano and Wolf 2005, Algorithm 4.1).
 
-    As Holm's, but the largest of those still standing is compared with the largest that chance gives to any of them,
-    so that tests which hang together cost little.
+    As Holm's, but the largest remaining statistic is compared with the largest that chance gives to any of them,
+    so that dependent tests cost little power.
 
     Args:
         statistics: large values speak against the null hypothesis.

@@ -167,8 +167,8 @@ def mcnemar(
 ) -> Comparison:
     """Two classifiers on the same rows: McNemar's test, exact, by the rows with exactly one correct classifier.
 
-    Of the b + c rows that only the first (b) or only the second (c) has right, c is binomial with share 1/2 when
-    nothing but chance parts them. The interval is Clopper and Pearson's of that share, brought to the
+    Of the b + c rows that only the first (b) or only the second (c) has right, c is binomial with share 1/2 if
+    they differ only by chance. The interval is Clopper and Pearson's of that share, brought to the
     difference (c - b) / n; it holds for the b + c found. Folds are pooled: where their sizes differ by a row, so
     does the difference from that of the scores.
 

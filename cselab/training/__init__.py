@@ -1,4 +1,4 @@
-"""Training any method on any encoder: killed at any moment and started again, a run ends with the same weights.
+"""Training any method on any encoder: a run that was killed and started again ends with the same weights.
 
 Read in this order: `loop` (the steps), `run` (the settings and results of a run), `state` (the objects of the steps;
 resume and finish), `history` (scores, the best weights, early stopping), `guard` (views that are identical are

@@ -1,4 +1,4 @@
-"""No training from which nothing can be learnt: identical views, and adapters that are all frozen."""
+"""Refuses training that cannot teach anything: with identical views, or with all adapters frozen."""
 
 import copy
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequ
     states and random numbers are left as they were.
 
     Raises:
-        ValueError: identical views; names the fields of the config that hold the dropout, and the way to set them.
+        ValueError: identical views; the message names the config's dropout fields and how to set them.
     """
     device = encoder.device
     with torch.no_grad(), torch.random.fork_rng([device] if device.type == "cuda" else []):

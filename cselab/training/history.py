@@ -99,6 +99,6 @@ class History:
         return ", ".join(parts)
 
     def agree_to_stop(self) -> None:
-        """Callbacks and evaluations happen on the main process only; all stop together."""
+        """Callbacks and evaluations run only on the main process; all processes stop together."""
         if self.processes.num_processes > 1 and (self.callbacks or self.run.config.patience is not None):
             self.run.stopped = from_main(self.processes, lambda: self.run.stopped)

@@ -1,4 +1,4 @@
-"""Steps that may be killed at any moment: started again, they go on from the last checkpoint."""
+"""Steps that may be killed at any moment: started again, they continue from the last checkpoint."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -48,7 +48,7 @@ def state_dict_errors(file: Path) -> Iterator[None]:
 
 @dataclass(eq=False)
 class ResumableSteps:
-    """Steps 1 to `last`, with a checkpoint of the parts now and then: `for step in steps: ...; steps.save_if_due(...)`.
+    """Steps 1 to `last`, with regular checkpoints of the parts: `for step in steps: ...; steps.save_if_due(...)`.
 
     Training and pretraining are loops over these. A step must depend only on its number and the state of the parts.
     Then a killed and resumed run ends like an uninterrupted run. `done` is the current step, `note` is the text of the

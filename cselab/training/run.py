@@ -30,7 +30,7 @@ BOUNDS = {"above": ("above", gt), "least": ("at least", ge), "below": ("below", 
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """How long, how fast, how often looked at. The defaults are SimCSE's for BERT-base.
+    """Length, learning rate and evaluation of a training run. The defaults are SimCSE's for BERT-base.
 
     `cselab train` has an option for each field; `metadata` gives the allowed values: "least",
     "most", "above", "below" or "choices", with reasons: "too_few", "too_many".
@@ -105,13 +105,13 @@ class TrainConfig:
 
 @dataclass(repr=False)
 class Run:
-    """A training run: the current encoder, and everything that was seen on the way.
+    """A training run: the current encoder and the history.
 
-    `history` has a row (dict) a step: "step", "loss", each named term of the loss, and on evaluated steps the
+    `history` has one row (a dict) per step: "step", "loss", each named term of the loss, and on evaluated steps the
     evaluator's values ("score", "alignment", "uniformity", "effective_rank" ...). Row 0 is the encoder before
     training. Where a loss has several terms, evaluated steps have the gradient norm of each ("gradient_norm/..."),
     before clipping. Where the vectors could not be scored (all alike, NaN) the row has the reason as "degenerate" and
-    no score: training goes on, with a warning the first time. `best` is the evaluated row with the highest score,
+    no score: training continues, with a warning the first time. `best` is the evaluated row with the highest score,
     after step 0; the finished run's encoder has its weights. `stopped` has the reason if the run ended before its last
     step. `method` is a copy of the given method, with the values that depend on the encoder filled in.
     """
@@ -137,7 +137,7 @@ class Run:
         return f"Run({', '.join(told)})"
 
     def to_frame(self) -> Any:
-        """The history as a pandas DataFrame, a row a step, indexed by "step"."""
+        """The history as a pandas DataFrame, one row per step, indexed by "step"."""
         import pandas
 
         return pandas.DataFrame(self.history).set_index("step")

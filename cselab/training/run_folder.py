@@ -1,7 +1,7 @@
 """The folder of a training run: one process at a time, JSON and safetensors only, whole at any moment.
 
 run.json                  what runs: settings, versions, and at the end the best step, the seconds, and checksums of all
-history.jsonl             one line a step
+history.jsonl             one line per step
 checkpoint.safetensors    for continuing (gone when the run is finished)
 best.safetensors          the best weights so far (gone when the run is finished)
 method.safetensors        when finished: the method's own state (a queue, a second network), if any

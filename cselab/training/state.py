@@ -98,7 +98,7 @@ class Training:
     # ------------------------------------------------------------------------------------------ start and resume
 
     def start(self, batch: Sequence[Any]) -> None:
-        """Go on from the checkpoint; without one, check the views of the first batch and evaluate the encoder."""
+        """Continue from the checkpoint; without one, check the views of the first batch and evaluate the encoder."""
         run, folder = self.run, self.folder
         if folder is not None and from_main(self.processes, folder.checkpoint.exists):
             self._resume()

@@ -20,7 +20,7 @@ def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Transform:
         name: one of `NAMES`: "centred"; "without K", K the number of components; "whitening", of all directions in
             which the vectors vary (a layer norm leaves one out, n vectors have at most n - 1); "flow", with the
             defaults of `BertFlow`.
-        vectors: a row a sentence.
+        vectors: one row per sentence.
 
     Raises:
         ValueError: an unknown name; fewer than two vectors, or too few for the flow.

@@ -25,7 +25,7 @@ class BertFlow(TransformerMixin, BaseEstimator):
         epochs, batch_size, learning_rate: of the fit. A last batch that is not full is left out.
         seed: of the weights and of the order of the sentences. The same seed gives the same transform.
 
-    After `fit`: `flow_`, the `Glow`; `history_`, the loss of each step (nats a dimension).
+    After `fit`: `flow_`, the `Glow`; `history_`, the loss of each step (nats per dimension).
     """
 
     levels: int = 3

@@ -32,7 +32,7 @@ from cselab.encoders.heads import fresh_linear
 
 
 class ActivationNorm(nn.Module):
-    """y = (x + shift) * exp(log_scale), one pair a channel, begun at zero mean and unit variance."""
+    """y = (x + shift) * exp(log_scale), one pair per channel, begun at zero mean and unit variance."""
 
     def __init__(self, width: int) -> None:
         super().__init__()

@@ -19,7 +19,7 @@ class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     """y = (x - mean) W with W = U L^{-1/2}, for cov(x) = U L U^T (BERT-whitening, Su et al. 2021).
 
     PCA whitening of the covariance with divisor n - 1. Keeping the first `n_components` columns of W keeps
-    the directions of the largest variance (256 of 768 in the paper), which makes retrieval cheaper too. The
+    the directions of the largest variance (256 of 768 in the paper), which also makes retrieval cheaper. The
     paper compares rows of y by their cosine. It is an estimator of scikit-learn.
 
     Args:

@@ -10,8 +10,8 @@ the world is not the only yardstick. The guideline of the SemEval STS tasks:
     1  not the same, but on the same topic
     0  on different topics
 
-A half grade stands between two. Each pair names in one word the reason for its grade; a test holds every row against
-the grades that its reason may go with:
+A half grade lies between two of these. Each pair names in one word the reason for its grade; a test compares every
+grade with the grades that the reason allows:
 
     same        the same content words, built differently: passive, fronting, buy and sell
     paraphrase  the same meaning in other words

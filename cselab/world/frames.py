@@ -1,4 +1,4 @@
-"""The situations of the world, read from data/frames.jsonl, which has a frame a line."""
+"""The situations of the world, read from data/frames.jsonl, which has one frame per line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The words of the world, read from the files in data/, which have an entry a line: meanings, forms and relations."""
+"""The words of the world, read from the files in data/ with one entry per line: meanings, forms and relations."""
 
 from __future__ import annotations
 

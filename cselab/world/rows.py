@@ -25,7 +25,7 @@ COLUMNS = ("sentence", *CHANGES, *LABELS, "entity", "other_entity", "scene", "do
 
 
 def rows(world: Speaker, columns: Sequence[str], n: int, rng: random.Random, split: str) -> list:
-    """`n` rows with these columns, their first texts all different: see `World.rows`."""
+    """`n` rows with these columns, with distinct first texts: see `World.rows`."""
     for column in columns:
         check_choice("column", column, COLUMNS)
     if not columns or len(set(columns)) < len(columns):

@@ -79,7 +79,7 @@ class World(Speaker):
         """`n` sentences, all different.
 
         Raises:
-            ValueError: an unknown split, or `n` below 1 or above `MOST`; so too for all that follows.
+            ValueError: an unknown split, or `n` below 1 or above `MOST`; the methods below raise the same.
         """
         rng = self._random("sentences", n, split)
         drawn: dict[str, Sentence] = {}
@@ -133,7 +133,7 @@ class World(Speaker):
           "entailment", a sentence that follows from it; "contradiction", a sentence that excludes it;
         * "topic" and "sentiment" ("positive" or "negative"), labels of it;
         * "entity", a named person or thing in the sentence; "other_entity", one of the same kind that is not in it;
-        * "scene", 64 numbers with blanks between: the content of a picture (see `scene_vector`);
+        * "scene", 64 numbers separated by blanks: the content of a picture (see `scene_vector`);
         * "document", as the only column: five consecutive sentences.
 
         Raises:

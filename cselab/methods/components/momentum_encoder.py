@@ -32,7 +32,7 @@ class MomentumEncoder(nn.Module):
         def views(self, encode, batch):
             keys = self.slow.keys(encode, batch, dropout=False)
 
-    See also: `Queue`, which remembers the keys of earlier batches.
+    See also: `Queue`, which stores the keys of earlier batches.
     """
 
     def __init__(self, encoder: SentenceEncoder, momentum: float, head: nn.Module | None = None) -> None:
@@ -54,7 +54,7 @@ class MomentumEncoder(nn.Module):
 
     @torch.no_grad()
     def keys(self, encode: Encode, *views: View, dropout: bool = True) -> Any:
-        """Follow the encoder in training, then encode the views without gradients: one [N, d] a view."""
+        """Follow the encoder in training, then encode the views without gradients: one [N, d] per view."""
         self.follow(encode.encoder)
         shared = self.encoder.head is None and encode.head is not None
         vectors = encode(*views, by=self.encoder, dropout=dropout)

@@ -61,7 +61,7 @@ def looks_fresh(layer: Any) -> bool:
     above=16.0,
 )
 def wrong_pooling(seen: Evidence) -> float | None:
-    """The best of the common poolings minus the encoder's pooling, by `UnlabelledEvaluator`."""
+    """The score of the best common pooling minus that of the encoder's pooling, by `UnlabelledEvaluator`."""
     from cselab.evaluators import UnlabelledEvaluator
 
     encoder = seen.own

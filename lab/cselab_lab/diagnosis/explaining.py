@@ -97,7 +97,7 @@ def explain_score(
 
     Trials change pooling, aggregation of subsets, head, similarity (with and without normalisation), split, longest
     input, prompt, centring and whitening fitted on the same sentences, and Pearson for Spearman: first the unchanged
-    settings, then each single change, then pairs of changes; changes without encoding come first. The search
+    settings, then each single change, then pairs of changes; changes that need no encoding come first. The search
     ends with the fewest changes that give the number.
 
     Args:

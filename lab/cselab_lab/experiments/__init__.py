@@ -4,7 +4,7 @@
     results = run_experiment("imsimcse-table1", seeds=range(5))
     print(results)
 
-One file a paper declares its experiments. `plan` expands their rows under a profile (`PROFILES`) into jobs, `run`
+One file per paper declares its experiments. `plan` expands their rows under a profile (`PROFILES`) into jobs, `run`
 computes the jobs that have no line yet, `results` stores the lines and reads them next to the published numbers.
 
 See also: `cselab_lab.experiments.published` for the numbers of the papers; `cselab experiment` on the command line.

@@ -1,4 +1,4 @@
-"""Jobs on Dask: worker processes started here, or those of a scheduler that is running somewhere.
+"""Jobs on Dask: worker processes started here, or those of a running scheduler.
 
 Jobs go out and lines come back; only the process that started the experiment writes. If a worker dies, the scheduler
 gives its job to a second worker. Workers must have the same versions of all libraries that change numbers.

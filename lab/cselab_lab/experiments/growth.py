@@ -98,7 +98,7 @@ PAPERS_STEPS = 15_600
 
 
 def by_size(results: Results, name: str = "steps") -> DataFrame:
-    """How large each effect is at each size that was run, a line for each, and the papers' at theirs.
+    """How large each effect is at each size that was run, one per line, and the papers' effects at their sizes.
 
     Args:
         results: of the experiment `effects-grow`.

@@ -34,7 +34,7 @@ class BundledRecipe:
         steps, lr, batch_size, eval_every: as in `TrainConfig`. The score jumps within the first steps: evaluate often.
         precision: float32, so that the same seed gives the same numbers with and without bfloat16.
         pooling: of the encoder: [CLS] for `mini`, as in the papers, with the training head of the method; the mean
-            for `micro`, whose [CLS] loses by contrast (its card has the figures).
+            for `micro`, whose [CLS] gets worse with contrastive training (its card has the numbers).
 
     See also: `cselab.methods.recipe`, the papers' settings for BERT and RoBERTa.
 
@@ -189,7 +189,7 @@ def get_profile(name: str | Profile) -> Profile:
     """A profile by its name; a profile itself is returned.
 
     Raises:
-        ValueError: an unknown name; lists the known.
+        ValueError: an unknown name; the message lists the known ones.
     """
     if isinstance(name, Profile):
         return name
@@ -430,7 +430,7 @@ class Experiment:
         columns: the measured columns; the first one is the verdict's.
         claims: the paper's claims as statistics.
         baseline: the label of the row that gains are counted from.
-        suites: in place of the similarity sets of the profile, where their data are.
+        suites: instead of the similarity sets of the profile, where their data are.
         headlines: the claims that are stated without their neighbours, such as in a README; their rows run with more
             seeds where the profile has `headline_seeds`.
     """
@@ -534,7 +534,7 @@ def get_experiment(name: str | Experiment) -> Experiment:
     """An experiment by its name; an experiment itself is returned.
 
     Raises:
-        ValueError: an unknown name; lists the known.
+        ValueError: an unknown name; the message lists the known ones.
     """
     if isinstance(name, Experiment):
         return name
@@ -705,7 +705,7 @@ def _parameters(method: str, given: Mapping[str, Any], size: Size) -> Settings:
 
 
 def recipe_source(row: Row, profile: Profile) -> str:
-    """Whose recipe a trained row has under this profile, and its numbers; empty where the profile has one for all."""
+    """The source and numbers of a trained row's recipe under this profile; empty if the profile has one for all."""
     from cselab.methods import METHODS
 
     if not profile.own_recipes or row.method is None or row.encoder not in profile.encoders:

@@ -1,6 +1,6 @@
 """The results of an experiment: the file of finished jobs, their numbers next to the published ones, the verdicts.
 
-`Store` is results/<experiment>.<profile>.jsonl: one line a finished job, written by one process at a time. Killed at
+`Store` is results/<experiment>.<profile>.jsonl: one line per finished job, written by one process at a time. Killed at
 any moment, the file has whole lines and at most a torn one at its end, which the next writer cuts off.
 """
 
@@ -190,7 +190,7 @@ class Verdict:
             the paper prints some.
         sample: the statistic of each seed.
         interval: the 95 % interval of its mean (Student's t), or None with fewer than two seeds.
-        p_value: of the paired t-test; `p_exact` of the exact test over all changes of sign.
+        p_value: of the paired t-test; `p_exact` of the exact sign-flip test.
     """
 
     claim: str
@@ -212,7 +212,7 @@ class Verdict:
 
     @property
     def seeds(self) -> int:
-        """How many."""
+        """The number of seeds."""
         return len(self.sample)
 
     @property
@@ -320,7 +320,7 @@ def judge(
 
     Args:
         published: the paper's numbers by row, or None where it does not have them all.
-        ours: ours by row, one mapping a seed.
+        ours: ours by row, one mapping per seed.
         spreads: the standard deviations that the paper prints, by row.
     """
     margin = claim.margin(MARGINS.get(measure, MARGIN))
@@ -337,7 +337,7 @@ def judge(
 
 
 def tested(sample: np.ndarray) -> tuple[float, float, float, float]:
-    """The 95 % interval of the mean, and two p-values of its being 0: Student's, and exact over changes of sign.
+    """The 95 % interval of the mean, and two p-values: Student's, and that of the exact sign-flip test.
 
     >>> low, high, student, exact = tested(np.array([1.0, 2.0, 3.0]))
     >>> round(low, 2), round(high, 2), round(student, 3), exact
@@ -470,7 +470,7 @@ class Results:
         return names | {one.measure for one in self.experiment.columns if one.over and names.issuperset(one.over)}
 
     def to_frame(self) -> DataFrame:
-        """Published numbers and ours, a line for each row and column; then further measures, except in a search on dev.
+        """Published numbers and ours, one line per row and column, then further measures (except in a search on dev).
 
         Columns: row, column (by our name), measure (of our number: a different task if the data of the published one
         are missing), published, published_spread, ours (mean), sd, n (seeds), difference (ours - published, for the
@@ -580,7 +580,7 @@ class Results:
         return [line for line in (self.nothing, *map(tests.sentence, verdicts), counted) if line]
 
     def recipes(self) -> list[str]:
-        """Whose recipe each row was trained by, a sentence each, where the profile has not one for all."""
+        """Whose recipe each row was trained by, one sentence each, if the profile has not one for all."""
         by_recipe: dict[str, list[str]] = defaultdict(list)
         for row in self.experiment.all_rows:
             by_recipe[recipe_source(row, self.profile)].append(row.label)

@@ -278,7 +278,7 @@ def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -
 
     Args:
         job: which.
-        report: called as training goes on.
+        report: called as training continues.
         cache: a folder for the trained encoder, by the hash of the settings; an existing encoder is only measured.
 
     Returns:
@@ -523,7 +523,7 @@ def corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
     "world:N"      N sentences of the bundled world
     "wiki1m"       the million sentences of Wikipedia that SimCSE publishes
     "nli"          the premises of the natural language inference pairs that SimCSE publishes
-    anything else  a text file, a sentence a line
+    anything else  a text file, one sentence per line
 
     Raises:
         MissingFile: the text is not in the data folder; names where it was looked for.

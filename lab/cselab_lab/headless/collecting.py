@@ -24,7 +24,7 @@ NO_OUTPUT = "not run"
 
 @dataclass(frozen=True)
 class Answer:
-    """A guess or a piece of a student, with the verdict that stands in the outputs of the notebook."""
+    """A guess or a piece of a student, with the verdict from the outputs of the notebook."""
 
     student: str
     lesson: str
@@ -99,7 +99,7 @@ def to_frame(answers: list[Answer]) -> DataFrame:
 
 
 def page(answers: list[Answer], left_out: list[str]) -> str:
-    """A page with, for each lesson, what the class guessed, and a table of students."""
+    """A page with the guesses of the class and a table of students for each lesson."""
     parts = [
         "<!doctype html><meta charset='utf-8'><title>Answers of a class</title>",
         STYLE,

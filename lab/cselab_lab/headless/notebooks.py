@@ -59,7 +59,7 @@ def run_notebooks(
             is run must have them. Numbers of an overridden run are not compared.
         output: folder for the results, made if need be; not the notebooks' own.
         folder: where the notebooks are; by default those that come with cselab.
-        recorded: where the recorded numbers are; by default in `recorded` beside the notebooks.
+        recorded: where the recorded numbers are; by default in `recorded` next to the notebooks.
         require_recorded: a notebook whose numbers were never recorded fails.
         update_recorded: make the numbers of the notebooks that ran to their end the recorded ones.
         seeds: with `update_recorded`, run each notebook with these values of its parameter `seed` too, and keep
@@ -71,7 +71,7 @@ def run_notebooks(
         echo: receives each line of the progress.
 
     Returns:
-        One result a notebook, in order; `result.passed` says whether it ran and agreed with its recorded numbers.
+        One result per notebook, in order; `result.passed` is true if it ran and agreed with its recorded numbers.
 
     Raises:
         ValueError: an unknown notebook, profile or parameter, a value of the wrong type, a notebook without

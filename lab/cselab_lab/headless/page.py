@@ -94,7 +94,7 @@ def loaded_from_outside(page: str) -> list[str]:
 def results_first(notebook: NotebookNode) -> None:
     """Put the main picture and the recorded numbers below the title.
 
-    The picture is the figure of the cell tagged `main-picture`, or else of the last one that has a figure.
+    The picture is the figure of the cell tagged `main-picture`, or otherwise of the last cell with a figure.
     """
     figures = [
         (cell, output.data[PLOTLY_FIGURE])

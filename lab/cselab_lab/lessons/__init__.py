@@ -1,1 +1,1 @@
-"""What the lessons need: their setup, the reader's guesses, exercises and their checks."""
+"""The tools of the lessons: setup, the reader's guesses, exercises and their checks."""

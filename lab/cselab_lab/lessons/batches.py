@@ -1,4 +1,4 @@
-"""The batches of a run, for a loop that a student wrote: same sentences, same order, same seeds as `cselab.train`."""
+"""The batches of a run, for a student's training loop: the same sentences, order and seeds as in `cselab.train`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,14 +13,14 @@ from cselab.training.loop import epoch_order, seed_from
 
 @dataclass(eq=False)
 class Batches:
-    """Iterate over it once, and take a step for each batch; between two steps the encoder is looked at.
+    """Iterate over this object once, with one training step per batch; it evaluates the encoder between steps.
 
     Args:
-        encoder: what is trained. It is put into training mode, and the seed of each step is set.
+        encoder: the encoder to train. It is put into training mode, and the seed of each step is set.
         corpus: sentences.
         config: `steps`, `batch_size`, `seed` and `eval_every` are used.
         look: `look(encoder)` -> numbers, before the first step, every `eval_every` steps and after the last: `history`.
-        watch: `watch(run, row)` on the same steps and on all others, as `cselab.train` calls it.
+        watch: `watch(run, row)` on every step, as `cselab.train` calls it.
     """
 
     encoder: SentenceEncoder

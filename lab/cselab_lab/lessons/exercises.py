@@ -1,4 +1,4 @@
-"""Checks for the exercises of a notebook, one after the other, and a diagnosis where one fails.
+"""Checks for the exercises of a notebook, tried in order, and a diagnosis if one fails.
 
 A check is an `Example` (these arguments give this value) or a `Check` (anything else that must hold). An `Exercise` has
 checks, the solution that is folded in its notebook, and mistakes: most are the solution with a piece of its source
@@ -119,13 +119,13 @@ def _compiled(source: str, name: str) -> Callable:
 
 @dataclass(frozen=True)
 class Check:
-    """One property that must hold, and what to say when it does not.
+    """One property that must hold, and the message if it does not.
 
     Args:
         what: the property, as a sentence: `"equal vectors are at distance 0"`.
         holds: gets the student's answer (a function or a value) and returns whether the property holds; or a
-            sentence that says what is wrong, empty where nothing is. Compute what you expect by another path than the
-            solution does: by hand, with a loop, from a symmetry.
+            sentence about the mistake, empty if there is none. Compute the expected value in a different way from the
+            solution: by hand, with a loop, or from a symmetry.
         hint: the mistake that usually fails this check, and where to look.
         for_training: only the lesson's training needs it: an answer that fails here is right, and the lesson trains
             with the solution.
@@ -137,7 +137,7 @@ class Check:
     for_training: bool = False
 
     def finding(self, answer: object) -> str:
-        """What is wrong, in a sentence; empty where nothing is."""
+        """The mistake as a sentence; empty if the check passes."""
         result = self.holds(answer)
         if isinstance(result, str):
             return f"{result} {self.hint}".strip() if result else ""
@@ -150,8 +150,8 @@ class Example:
 
     Args:
         what: the property, as a sentence: `"two opposite vectors have uniformity -8"`.
-        arguments: what the function is called with.
-        expected: the number or array that it should return. Find it by another path than the solution does.
+        arguments: the arguments of the call.
+        expected: the number or array that it should return. Compute it in a different way from the solution.
         tolerance: how far a right value may lie from the expected one; results rounded to three digits are right.
     """
 
@@ -161,7 +161,7 @@ class Example:
     tolerance: float = 1e-3
 
     def returned_by(self, function: Callable) -> Any:
-        """What a function returns; it gets a copy of the arguments, so that later checks see them unchanged."""
+        """The function's result for a copy of the arguments, so that later checks see them unchanged."""
         return function(*copy.deepcopy(self.arguments))
 
     def is_left_as_given(self, function: Callable) -> bool:
@@ -190,7 +190,7 @@ class Example:
         return np.allclose(numbers, wrong, rtol=1e-3, atol=off)
 
     def comparison(self, numbers: Any) -> str:
-        """What was returned and what was expected; of arrays that look alike the first wrong number."""
+        """The returned and the expected value; for arrays that look alike, the first wrong number."""
         expected = numbers_of(self.expected)
         if numbers.shape == expected.shape and numbers.ndim and _shown(numbers) == _shown(expected):
             place = tuple(np.argwhere(~np.isclose(numbers, expected, rtol=0, atol=self.tolerance))[0].tolist())
@@ -209,7 +209,7 @@ class Example:
 
 
 class Exercise:
-    """What an answer must fulfil, check by check, and the mistakes that are known.
+    """The checks that an answer must pass, and the known mistakes.
 
     Args:
         checks: tried in this order.
@@ -251,7 +251,7 @@ class Exercise:
         return [check for check in self.checks if isinstance(check, Example)]
 
     def finding(self, check: Check | Example, answer: Any) -> str:
-        """What is wrong with an answer in one check, in a sentence or two; empty where nothing is."""
+        """The mistake of an answer in one check, in a sentence or two; empty if the check passes."""
         if isinstance(check, Check):
             return check.finding(answer)
         returned = check.returned_by(answer)
@@ -314,7 +314,7 @@ class Exercise:
 
 
 def mutate_source(solution: Solution | None, change: str | Callable) -> Callable:
-    """The solution with a mistake: "a piece of its source -> what is written instead".
+    """The solution with a mistake: "a piece of its source -> its replacement".
 
     Several changes are separated by "; ". A piece is changed wherever it occurs. A function is returned as it is.
 
@@ -421,7 +421,7 @@ def shared_values(example: Example) -> Iterator[tuple[str, Any]]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found: whether every check holds, the lines to show, and what training would miss in the answer."""
+    """The result: whether every check holds, the lines to show, and the requirement of training that is missing."""
 
     solved: bool
     lines: tuple[str, ...]
@@ -493,16 +493,16 @@ def _solved(lines: list[str], missing: str = "") -> Verdict:
 
 
 def staged_check(answer: object, exercise: Exercise) -> None:
-    """Show what `diagnose` finds; the last line of an exercise cell. Never raises for a wrong answer."""
+    """Show the result of `diagnose`; the last line of an exercise cell. Never raises an error for a wrong answer."""
     from IPython.display import display
 
     display(diagnose(answer, exercise))
 
 
 def student_or_reference(answer: Callable, exercise: Exercise) -> Any:
-    """The student's function where it is right and the lesson can go on with it, else the solution of the notebook.
+    """The student's function if it is right and the lesson can use it; otherwise the solution of the notebook.
 
-    It prints which of the two it is. A loss that returns Python's numbers is right, but cannot be trained.
+    A printed line names the chosen one. A loss that returns Python's numbers is right, but cannot be trained.
 
     >>> from cselab_lab.lessons.checks.simcse import POOLED
     >>> pooled = student_or_reference(lambda layer, mask, kind: ..., POOLED)

@@ -1,4 +1,4 @@
-"""The reader's predictions, as values in code, and what came of them."""
+"""The reader's predictions, as values in code, and their comparison with the results."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ LARGEST = sys.float_info.max
 
 
 def guess(**values: object) -> Guesses:
-    """Write down what you expect, before you run the cell that finds out; `...` is no guess yet.
+    """Write down your expectation before you run the cell with the result; `...` is not a guess yet.
 
     >>> mine = guess(cooks=0.9, parliament=...)
     >>> mine.compare(cooks=0.84, parliament=0.66)
     cooks: you said 0.9, it is 0.84: close
     parliament: no guess yet; write one above to see the answer, or "show"
 
-    `"show"` in place of a guess gives up and shows the answer. A guess is a number, a word, or a list of names in the
+    `"show"` instead of a guess gives up and shows the answer. A guess is a number, a word, or a list of names in the
     order that you expect. A number may be a percentage in quotes, and a list a text with commas.
 
     >>> guess(order=["random", "plain"]).compare(order=["random", "plain"])
@@ -35,7 +35,7 @@ def guess(**values: object) -> Guesses:
 
 
 class Guesses:
-    """What `guess` keeps until it is known."""
+    """The guesses of one call of `guess`, kept until the results are known."""
 
     def __init__(self, values: Mapping[str, object]) -> None:
         self.values = values
@@ -45,7 +45,7 @@ class Guesses:
         return f"you said: {', '.join(guessed)}" if guessed else NO_GUESS
 
     def compare(self, **measured: object) -> Outcome:
-        """Each guess beside what was found. What was not guessed is not told.
+        """Each guess next to the result. A result without a guess is not shown.
 
         Raises:
             ValueError: a name that was not among the guesses; lists them.
@@ -59,7 +59,7 @@ class Guesses:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The comparison of guesses with what was found: text in a terminal, coloured in a notebook.
+    """The comparison of guesses with results: text in a terminal, coloured in a notebook.
 
     Where nothing was guessed, a page made of the notebook shows the answers: see `cselab_lab.headless.page`.
     """
@@ -95,7 +95,7 @@ def number(text: str) -> float:
     (0.5, 0.5)
 
     Raises:
-        ValueError: the text is no number.
+        ValueError: the text is not a number.
     """
     try:
         return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)

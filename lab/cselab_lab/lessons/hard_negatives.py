@@ -1,4 +1,4 @@
-"""Hard negatives among graded pairs: people say "different", the encoder says "alike" (Hou and Li 2023, Section 5)."""
+"""Hard negatives among graded pairs: a low human grade and a high cosine (Hou and Li 2023, Section 5)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from cselab.evaluators.vectors import Encoder, encode_distinct
 def hard_negatives(
     pairs: Pairs, encoders: Encoder | Mapping[str, Encoder], *, share: float = 0.2, count: int = 10
 ) -> pd.DataFrame:
-    """The pairs that an encoder finds most alike, of those that people find least alike.
+    """Among the pairs with the lowest human grades, those with the highest cosines.
 
-    Focal-InfoNCE looks at such pairs of STS-B's training set, and finds technical terms and sentences of one build
-    behind them; "word overlap" stands beside each pair to see how much of it is the words. A second encoder, trained
-    from the first, tells which of them training has parted.
+    Focal-InfoNCE examines such pairs of STS-B's training set, and finds technical terms and sentences of the same
+    structure. The column "word overlap" shows how much of the similarity comes from shared words. A second encoder,
+    trained from the first, shows which pairs training has separated.
 
     Args:
         pairs: with grades, such as `load_sts("STS-B", split="train")`, or your own from `read_pairs`.
@@ -29,7 +29,7 @@ def hard_negatives(
         count: how many pairs at most.
 
     Returns:
-        A row a pair: "sentence1", "sentence2", "grade", "word overlap" (0 to 1), and a column for each encoder: the
+        One row per pair: "sentence1", "sentence2", "grade", "word overlap" (0 to 1), and a column for each encoder: the
         cosine, -1 to 1 ("cosine" where there is one encoder without a name).
 
     Raises:

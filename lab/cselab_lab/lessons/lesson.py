@@ -1,4 +1,4 @@
-"""What every lesson needs, in one call: the size of everything, a device, an encoder, a world, sentences, dev pairs.
+"""The setup of a lesson in one call: sizes, a device, an encoder, a world, sentences, dev pairs.
 
 from cselab_lab.lessons import lesson
 lab = lesson.setup("00_tour", profile=profile, seed=seed)
@@ -33,7 +33,7 @@ __all__ = ["Lesson", "guess", "setup"]
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson's settings; what they name is loaded when it is first asked for."""
+    """A lesson's settings; encoder, world and sentences are loaded on first use."""
 
     name: str
     profile: str
@@ -52,7 +52,7 @@ class Lesson:
 
     @cached_property
     def plain(self) -> SentenceEncoder:
-        """The encoder before any training; `plain.copy()` is what a run trains."""
+        """The encoder before any training; a run trains `plain.copy()`."""
         from cselab import SentenceEncoder
 
         return SentenceEncoder.from_pretrained(self.encoder, pooling=self.pooling, device=self.device)
@@ -88,16 +88,16 @@ class Lesson:
         return TrainConfig(**{name: getattr(self, name) for name in names} | changes)
 
     def record(self, name: str, value: object, tolerance: float = 1e-6) -> None:
-        """`cselab_lab.headless.record.record`, with what was recorded of this number beside it."""
+        """`cselab_lab.headless.record.record`, with the recorded value of this number next to it."""
         record(name, value, tolerance, beside=self.recorded(name))
 
     def recorded(self, name: str) -> str:
-        """What was recorded of a number under this profile: `"recorded: 1.5 to 2.0 over 5 seeds"`; else empty."""
+        """The recorded value of a number under this profile: `"recorded: 1.5 to 2.0 over 5 seeds"`, or ""."""
         entry = self._baseline.get(name)
         return recorded_range(entry) if entry else ""
 
     def seeds(self, name: str, here: float) -> dict[int, float]:
-        """What was recorded of a number under this profile by seed, and what this run found for its own seed."""
+        """The recorded values of a number under this profile by seed, with the value of this run for its seed."""
         recorded = self._baseline.get(name, {}).get("seeds", {})
         return {int(seed): value for seed, value in recorded.items()} | {self.seed: float(here)}
 
@@ -144,20 +144,21 @@ def setup(
     device: str | None = None,
     **settings: Any,
 ) -> Lesson:
-    """A lesson's settings: those of the profile, except where a value is given. Shown as the last line of a cell.
+    """A lesson's settings: those of the profile, except for the given values. Shown as the last line of a cell.
 
     Args:
         name: the notebook's, `"00_tour"`; under it the recorded numbers are found.
         profile: `"smoke"` is a test that everything runs, `"classroom"` is for a laptop, `"paper"` for a GPU.
-        seed: of training alone: order of the sentences, dropout. Another one is another run on the same data.
-        world_seed: of the world's sentences, training and test; change it to see whether a finding is one of these.
-        corpus: a text file, one sentence a line; without one, sentences of the world.
+        seed: of training only: order of the sentences and dropout. A different seed is a new run on the same data.
+        world_seed: of the world's sentences, training and test; change it to see whether a finding depends on these
+            sentences.
+        corpus: a text file, one sentence per line; without one, sentences of the world.
         device: default: the GPU where there is one.
         settings: encoder, pooling, sentences, steps, batch_size, lr, precision, eval_every; `None` means the profile's,
             as for the seeds, which are 0 in every profile.
 
     Raises:
-        ValueError: an unknown profile or setting, with those that are known; or a value that its setting does not take.
+        ValueError: an unknown profile or setting, with those that are known; or an invalid value of a setting.
     """
     import torch
 

@@ -1,9 +1,9 @@
-"""How a method differs from SimCSE, by stage of the pipeline, found by watching one step of it.
+"""How a method differs from SimCSE, by stage of the pipeline, found by observing one training step.
 
     data -> view -> encoder -> head -> loss
 
-SimCSE gives each sentence twice to one encoder with dropout, puts Linear + tanh on the vectors, and contrasts them by
-InfoNCE. Your own method is watched like the rest, once registered.
+SimCSE encodes each sentence twice with dropout, applies Linear + tanh to the vectors, and contrasts them by
+InfoNCE. A method of yours is observed like the rest, once it is registered.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An IPython extension: a lesson's cell that runs before the first cells gets a line that says so.
+"""An IPython extension: a lesson's cell that runs before the first cells gets a line of advice.
 
 `make lab` loads it with each kernel, because nothing of a lesson is imported after a restart.
 """

@@ -1,8 +1,8 @@
 """The published numbers of the four papers, as data for comparison with ours.
 
-Every table of WhitenedCSE, ImSimCSE, Focal-InfoNCE and the survey is a CSV in `tables/`, one number a line, as printed
-(trailing zeros are kept). A cell that is copied from elsewhere, misprinted or impossible has a note; no number was
-corrected. `claims.csv` holds the numbers of the running text, recomputed from the tables.
+Every table of WhitenedCSE, ImSimCSE, Focal-InfoNCE and the survey is a CSV in `tables/`, one number per line, as
+printed (trailing zeros are kept). A cell that is copied from elsewhere, misprinted or impossible has a note; no number
+was corrected. `claims.csv` holds the numbers of the running text, recomputed from the tables.
 
 See also: `cselab_lab.experiments`, which run these tables again.
 """
@@ -151,7 +151,7 @@ def tables_of(paper: str) -> list[int]:
     """The numbers of a paper's tables.
 
     Raises:
-        ValueError: an unknown paper; lists the known.
+        ValueError: an unknown paper; the message lists the known ones.
     """
     check_choice("paper", paper, PAPERS)
     return [number for name, number in TITLES if name == paper]
@@ -161,7 +161,7 @@ def claims(paper: str) -> list[dict[str, str]]:
     """The numbers in a paper's running text: paper, where, claim, value, recomputed (from the tables), verdict.
 
     Raises:
-        ValueError: an unknown paper; lists the known.
+        ValueError: an unknown paper; the message lists the known ones.
     """
     tables_of(paper)
     with open(HERE / "claims.csv", encoding="utf-8", newline="") as file:

@@ -1,4 +1,4 @@
-"""What the exercises of several lessons check: the type of an answer, its gradient, the choice of an InfoNCE."""
+"""Checks that several lessons share: the type of an answer, its gradient, the softmax of an InfoNCE."""
 
 import math
 import warnings
@@ -27,7 +27,7 @@ def is_whole(answer: Any) -> bool:
 
 
 def wrong_shapes(returned: Any, count: int, shape: tuple[int, ...]) -> str:
-    """What is wrong with the number or the shapes of several tables, in a sentence; empty where nothing is."""
+    """A sentence about a wrong number or wrong shapes of several tables; empty if they are right."""
     several = isinstance(returned, list | tuple) or getattr(returned, "ndim", 0) == 3
     shapes = [_shape(table) for table in returned] if several else []
     if shapes == [shape] * count:
@@ -40,7 +40,7 @@ def _shape(table: Any) -> tuple[int, ...]:
 
 
 def why_not_drawn(draw: Callable[[torch.Generator], Any]) -> str:
-    """Why `draw(generator)` cannot be repeated, or returns the same at each call; empty where it draws as it should."""
+    """Why `draw(generator)` cannot be repeated, or returns the same at each call; empty if it draws correctly."""
     state, generator = torch.get_rng_state(), torch.Generator().manual_seed(0)
     first, second, repeated = (
         numbers_of(draw(source)) for source in (generator, generator, torch.Generator().manual_seed(0))
@@ -93,7 +93,7 @@ def right_gradient(
 ) -> Check:
     """A check: the gradients of an answer by all tensors among the arguments are those of the solution.
 
-    An answer without a gradient passes: `student_or_reference` says that a lesson cannot train with it. `known` are
+    An answer without a gradient passes: `student_or_reference` reports that a lesson cannot train with it. `known` are
     changes of the solution's source that have another gradient, by their message. With `for_training` an answer with
     right numbers and a wrong gradient is solved, and the lesson trains with the solution.
     """
@@ -143,7 +143,7 @@ CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
 
 
 def choice_mistakes(logits: Callable) -> dict[str, Callable]:
-    """Wrong choices of an InfoNCE; `logits` gets the arguments of the exercise and returns the right logits [N, N]."""
+    """The common mistakes in an InfoNCE; `logits` turns the arguments of the exercise into the right logits [N, N]."""
 
     def mean_of(losses: Callable) -> Callable:
         def of(*arguments: Any) -> Any:

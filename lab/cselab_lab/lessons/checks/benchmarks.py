@@ -1,4 +1,4 @@
-"""The exercises of lesson 10: Spearman's correlation, a paired bootstrap, how many seeds a gain takes."""
+"""The exercises of lesson 10: Spearman's correlation, a paired bootstrap, the number of seeds for a gain."""
 
 from functools import cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""The bundled encoders as they are before training, and rows of their world: a check works after a kernel restart."""
+"""The bundled encoders before training, and rows of their world, so that a check works after a kernel restart."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @cache
 def plain(name: str = "mini") -> SentenceEncoder:
-    """A bundled encoder with its recipe's pooling, loaded once. What changes it works on a copy."""
+    """A bundled encoder with its recipe's pooling, loaded once. Code that changes it must work on a copy."""
     from cselab.encoders.encoder import SentenceEncoder
 
     return SentenceEncoder.from_pretrained(name, pooling=RECIPES[name].pooling)

@@ -1,4 +1,4 @@
-"""The exercises of lesson 07: Focal-InfoNCE, a pair's own temperature, its gradient; factors that are constants."""
+"""The exercises of lesson 07: Focal-InfoNCE, the temperature of a pair, the gradient, and constant factors."""
 
 import math
 from typing import Any

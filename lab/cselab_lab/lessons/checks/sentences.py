@@ -1,4 +1,4 @@
-"""Sentences that a student wrote: do two of them say the same, as far as word lists can tell?"""
+"""Sentences that a student wrote: do two of them have the same meaning, according to word lists?"""
 
 import re
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ def words(sentence: str) -> list[str]:
 
 
 def say_the_same(first: str, second: str) -> str:
-    """Why two sentences say the same, in a sentence; empty where they may say different things.
+    """Why two sentences have the same meaning, as a sentence; empty if their meanings may differ.
 
     Known are capitals, punctuation, small words, endings, misspelt words and the synonyms of the world.
 
@@ -64,7 +64,7 @@ def say_the_same(first: str, second: str) -> str:
 
 
 def may_mean_the_same(first: str, second: str) -> str:
-    """Why two sentences of the same words in another order may mean the same; empty where no reason is known.
+    """Why two sentences with the same words in a different order may mean the same; empty if no reason is known.
 
     Known are the passive, an exchange around "and" or "or", and words that moved from the front to the end.
 
@@ -90,7 +90,7 @@ def may_mean_the_same(first: str, second: str) -> str:
 
 
 def _exchanged(tokens: list[str]) -> Iterator[list[str]]:
-    """The words with what stands before "and" in the place of what stands after it, however much that is."""
+    """The words with what stands before "and" instead of what stands after it, however much that is."""
     for at in (at for at, word in enumerate(tokens) if word in ("and", "or")):
         for start in range(at):
             for end in range(at + 2, len(tokens) + 1):
@@ -149,7 +149,7 @@ def _known() -> set[str]:
 
 
 def are_known(sentence: str) -> bool:
-    """Whether one of its words or more is in the vocabulary of `mini`; a letter by itself is no word.
+    """Whether one of its words or more is in the vocabulary of `mini`; a single letter is not a word.
 
     >>> are_known("Quokkas devour leaves."), are_known("asdf qwer zxcv")
     (True, False)

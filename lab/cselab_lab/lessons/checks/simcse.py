@@ -226,7 +226,7 @@ ADAM = Exercise(
         "Step against the gradient: weight - ...": "weight - lr -> weight + lr",
         "Divide by the root of v.": " ** 0.5 -> ",
         "v averages the square of the gradient.": "gradient**2 -> abs(gradient)",
-        "m remembers with 0.9, v with 0.999.": (
+        "m decays by 0.9, v by 0.999.": (
             f"{_EXCHANGED}; m / (1 - 0.9** -> m / (1 - 0.999**; v / (1 - 0.999** -> v / (1 - 0.9**",
             _EXCHANGED,
             "0.999 -> 0.99; 0.001 -> 0.01",

@@ -147,9 +147,9 @@ SHUFFLES = 0  # a seed with which no channel has the same neighbour in both shuf
 
 
 def views() -> tuple[Any, Any]:
-    """Two views of 64 sentences, apart, somewhat in a cone, and with channels that have much in common.
+    """Two distinct views of 64 sentences, in a slight cone and with strongly correlated channels.
 
-    So a change of the channels' sizes turns what ZCA makes of a group; and in double precision little is enough to see.
+    So rescaled channels rotate the output of ZCA for a group, and in double precision a small rotation is visible.
     """
     draw = torch.Generator().manual_seed(0)
     mix = torch.randn(WIDTH, WIDTH, generator=draw).double()

@@ -85,7 +85,7 @@ def _dev() -> "PairsEvaluator":
 
 @cache
 def control() -> float:
-    """The dev score of plain `mini`, [CLS], less its mean over sentences of the train split."""
+    """The dev score of plain `mini` at [CLS], with the mean over sentences of the train split subtracted."""
     from cselab.evaluators import TransformedEncoder
     from cselab.transforms import fit
 
