@@ -72,8 +72,8 @@ def check_characters(text: str, place: str) -> None:
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
     """The lines of a text file, one at a time, without line ends; .gz and .xz are decompressed while reading.
 
-    Lines end at "\\n", "\\r\\n" or "\\r" and nowhere else: `str.splitlines` would also break at U+2028 and its
-    kin, which occur inside sentences. A byte order mark is dropped.
+    Lines end at "\\n", "\\r\\n" or "\\r" and nowhere else: `str.splitlines` would also break at U+2028 and
+    similar characters, which occur inside sentences. A byte order mark is dropped.
 
     Raises:
         MissingFile: the path is not a file.

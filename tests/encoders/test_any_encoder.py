@@ -43,7 +43,7 @@ def test_the_function_is_named_in_the_record_and_asked_once():
     ("given", "sentences", "error", "said"),
     [
         (VECTORS, None, TypeError, "ndarray is no encoder: an array needs the sentences of its rows"),
-        (VECTORS, TEXTS[1:], ValueError, r"we have an array of shape \(24, 8\) for 23 sentences"),
+        (VECTORS, TEXTS[1:], ValueError, r"the argument is an array of shape \(24, 8\) for 23 sentences"),
         (7, None, TypeError, "int is no encoder; give something with encode"),
         (word_overlap, None, TypeError, "function is no encoder"),
     ],

@@ -9,7 +9,7 @@ from numbers import Integral, Real
 
 MIME_TYPE = "application/vnd.cselab.record+json"
 GUESS_TYPE = "application/vnd.cselab.guess+json"
-NO_GUESS = "you said: nothing yet"
+NO_GUESS = "you guessed: nothing yet"
 
 
 def record(name: str, value: object, tolerance: float = 1e-6, beside: str = "") -> None:

@@ -20,16 +20,16 @@ def guess(**values: object) -> Guesses:
 
     >>> mine = guess(cooks=0.9, parliament=...)
     >>> mine.compare(cooks=0.84, parliament=0.66)
-    cooks: you said 0.9, it is 0.84: close
+    cooks: your guess 0.9, the result 0.84: close
     parliament: no guess yet; write one above to see the answer, or "show"
 
     `"show"` instead of a guess gives up and shows the answer. A guess is a number, a word, or a list of names in the
     order that you expect. A number may be a percentage in quotes, and a list a text with commas.
 
     >>> guess(order=["random", "plain"]).compare(order=["random", "plain"])
-    order: you said random, plain, it is random, plain: right
+    order: your guess random, plain, the result random, plain: right
     >>> guess(share="50%").compare(share=0.52)
-    share: you said 50%, it is 0.52: close
+    share: your guess 50%, the result 0.52: close
     """
     return Guesses(dict(values))
 
@@ -42,7 +42,7 @@ class Guesses:
 
     def __repr__(self) -> str:
         guessed = [f"{name} = {_words(value)}" for name, value in self.values.items() if value is not ...]
-        return f"you said: {', '.join(guessed)}" if guessed else NO_GUESS
+        return f"you guessed: {', '.join(guessed)}" if guessed else NO_GUESS
 
     def compare(self, **measured: object) -> Outcome:
         """Each guess next to the result. A result without a guess is not shown.
@@ -118,31 +118,29 @@ def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
     if isinstance(measured, list) and isinstance(mine, str):
         mine = mine.split(",")
     if _is_number(mine) and not abs(mine) <= LARGEST:
-        return f"{name}: you said {guessed}, which is NaN or too large; write a number to see the answer", ""
+        return f"{name}: your guess {guessed} is NaN or too large; write a number to see the answer", ""
     verdict = _verdict(mine, measured)
-    return f"{name}: you said {guessed}, it is {_words(measured)}: {verdict}", verdict
+    return f"{name}: your guess {guessed}, the result {_words(measured)}: {verdict}", verdict
 
 
 def _verdict(mine: Any, measured: Any) -> str:
     if isinstance(mine, str) and isinstance(measured, str):
-        return "right" if _letters(mine) == _letters(measured) else "not so"
+        return "right" if _letters(mine) == _letters(measured) else "wrong"
     if isinstance(mine, list) and isinstance(measured, list):
         return (
-            "right"
-            if [_letters(str(part)) for part in mine] == [_letters(str(part)) for part in measured]
-            else "not so"
+            "right" if [_letters(str(part)) for part in mine] == [_letters(str(part)) for part in measured] else "wrong"
         )
     if not _is_number(mine) or not _is_number(measured):
-        return "right" if mine == measured else "not so"
+        return "right" if mine == measured else "wrong"
     if mine == measured or _words(float(mine)) == _words(float(measured)):
         return "right"
     if abs(mine - measured) <= CLOSE * max(abs(measured), abs(mine)) or (mine == 0 and abs(measured) < NOTHING):
         return "close"
     if 0 <= measured <= 1 and 10 <= mine <= 100:
-        return f"you said too much; if you meant {mine:g} %, write {mine / 100:g}"
+        return f"too high; if you meant {mine:g} %, write {mine / 100:g}"
     if mine * measured < 0:
-        return "the other sign"
-    return "you said too much" if mine > measured else "you said too little"
+        return "wrong sign"
+    return "too high" if mine > measured else "too low"
 
 
 def _is_number(value: object) -> bool:

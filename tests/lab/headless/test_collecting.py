@@ -73,7 +73,7 @@ def test_guesses_and_verdicts_of_thirty_students(class_of_thirty):
         by_student.setdefault((answer.student, answer.lesson), []).append(answer)
     assert len(by_student) == 24 and {len(given) for given in by_student.values()} <= {1, 3}
     near, order, piece = by_student["student 00", "00_tour"]
-    assert near == Answer("student 00", "00_tour", "compare: near", "0.1", "0.84", "you said too little")
+    assert near == Answer("student 00", "00_tour", "compare: near", "0.1", "0.84", "too low")
     assert (order.answer, order.found, order.verdict) == ("plain, random", "plain, random", "right")
     assert (piece.what, piece.verdict) == ("piece: square", "solved.")
     assert by_student["student 01", "00_tour"][2].verdict.startswith("not yet (1 of 3): 3 becomes 9.")
@@ -110,7 +110,7 @@ def test_the_command_writes_a_table_and_a_page_that_runs_nothing_of_a_students(c
     assert not any(value.startswith(("=", "@")) for row in rows for value in row.values())
     page = (where / "answers.html").read_text(encoding="utf-8")
     assert "<script" not in page and "&lt;script&gt;" in page and "<b>" not in page
-    assert "1 of 3 checks" in page and "9 × you said too little" in page
+    assert "1 of 3 checks" in page and "9 × too low" in page
 
 
 def test_a_folder_without_notebooks_is_refused(tmp_path):
