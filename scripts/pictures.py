@@ -1,6 +1,6 @@
 """Draw the pictures of the README and of the book's first page: `python scripts/pictures.py NAME FILE`.
 
-    python scripts/pictures.py cosines docs/cosines.png              # trains as the tour does, about a minute
+    python scripts/pictures.py lesson docs/lesson.png                # the tour in JupyterLab, light and dark
     python scripts/pictures.py motion docs/sphere.svg                # the sphere, as its panel moves it
     python scripts/pictures.py forest docs/forest.svg                # from results/*.study.jsonl
     python scripts/pictures.py cover docs/book/cover.svg             # the sphere, as its panel draws it
@@ -8,26 +8,42 @@
 Chromium draws them (`make browser`).
 """
 
+import os
 import re
+import secrets
+import socket
+import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import nbformat
 import numpy as np
-import plotly.graph_objects as go
 from browser import find_browser
 from cselab_lab.experiments import read_results
-from cselab_lab.lessons import lesson
 from cselab_widgets import Sphere
 from cselab_widgets.kit.page_panel import CSS
 from playwright.sync_api import Page, sync_playwright
-from plotly.subplots import make_subplots
-from scipy.stats import spearmanr, ttest_1samp
+from scipy.stats import ttest_1samp
 
-from cselab import train
-
+REPOSITORY = Path(__file__).parents[1]
+RUN_CELL = """async (id) => {
+    const { content, sessionContext } = jupyterapp.shell.currentWidget;
+    await sessionContext.ready;
+    content.activeCellIndex = content.widgets.findIndex((cell) => cell.model.id === id);
+    await jupyterapp.commands.execute("notebook:run-cell");
+}"""
+SHOW_CELL = """async ([id, theme]) => {
+    const { shell, commands } = jupyterapp;
+    await commands.execute("apputils:change-theme", { theme });
+    shell.collapseLeft();
+    const notebook = shell.currentWidget.content;
+    notebook.activeCellIndex = notebook.widgets.findIndex((cell) => cell.model.id === id);
+    notebook.activeCell.node.scrollIntoView();
+}"""
 COVER = "Eight sentences as pairs of points on a sphere: arrows show how InfoNCE pushes each point."
 MOTION = (
     "Eight sentences as points on a sphere start in a narrow cone; InfoNCE pulls pairs together and spreads the rest."
@@ -52,58 +68,47 @@ INTERACTIVE = r' (?:tabindex|role|aria-[a-z]+|style)="[^"]*"'
 
 
 @contextmanager
-def opened(file: Path, width: int, height: int) -> Iterator[Page]:
-    """A page of Chromium that shows the file, at one and a half times its pixels."""
+def opened(address: str, width: int, height: int) -> Iterator[Page]:
+    """A page of Chromium that shows the address, at one and a half times its pixels."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=find_browser(), args=["--no-sandbox", "--disable-gpu"])
         page = browser.new_page(viewport={"width": width, "height": height}, device_scale_factor=1.5)
         page.set_default_timeout(240_000)
-        page.goto(file.as_uri())
+        page.goto(address)
         yield page
         browser.close()
 
 
-def save_png(figure: go.Figure, picture: Path) -> None:
-    """Write a figure that has a width and a height."""
+def lesson(picture: Path) -> None:
+    """The tour in JupyterLab: a guess, the answer, and the panel below; light, and `-dark` beside it."""
+    token = secrets.token_hex(16)
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, "figure.html")
-        figure.write_html(file, include_plotlyjs=True)
-        with opened(file, figure.layout.width + 16, figure.layout.height + 16) as page:
-            page.wait_for_selector(".scatterlayer path, .boxlayer path", state="attached")
-            page.locator(".js-plotly-plot").screenshot(path=picture)
-
-
-def cosines_of_pairs(vectors: np.ndarray, mean: np.ndarray | float = 0.0) -> np.ndarray:
-    """Of row i of the first half and row i of the second, after the mean was subtracted."""
-    unit = (vectors - mean) / np.linalg.norm(vectors - mean, axis=1, keepdims=True)
-    first, second = np.split(unit, 2)
-    return (first * second).sum(axis=1)
-
-
-def cosines(picture: Path) -> None:
-    """The cosine of two sentences by their grade: plain, less the mean, and after the tour's 60 steps of SimCSE."""
-    lab = lesson.setup("00_tour")
-    pairs, encoder = lab.world.sts(1200, "test"), lab.plain
-    plain = np.asarray(encoder.encode(pairs.sentences))
-    mean = np.asarray(encoder.encode(lab.corpus[:2000])).mean(axis=0)
-    boxes = {"plain": cosines_of_pairs(plain), "mean subtracted": cosines_of_pairs(plain, mean)}
-    train(encoder, "simcse", lab.corpus, lab.config(), lab.dev)
-    boxes[f"SimCSE, {lab.steps} steps"] = cosines_of_pairs(np.asarray(encoder.encode(pairs.sentences)))
-    titles = [
-        f"<b>{name}</b><br>Spearman {100 * spearmanr(values, pairs.scores).statistic:.1f}"
-        for name, values in boxes.items()
-    ]
-    sheet = make_subplots(1, 3, shared_yaxes=True, subplot_titles=titles, horizontal_spacing=0.03)
-    grades, colours = np.round(pairs.scores).astype(int), ("#8c959f", "#bf6a02", "#0969da")
-    for column, (values, colour) in enumerate(zip(boxes.values(), colours, strict=True), start=1):
-        box = go.Box(x=grades, y=values, marker_color=colour, marker_size=3, line_width=1.5, showlegend=False)
-        sheet.add_trace(box, 1, column)
-    sheet.update_xaxes(dtick=1)
-    sheet.update_xaxes(title_text="grade of the pair (0: nothing in common, 5: the same meaning)", row=1, col=2)
-    sheet.update_yaxes(title_text="cosine of its two sentences", row=1, col=1)
-    margin = {"t": 70, "r": 20, "b": 60}
-    font = {"size": 14, "color": "#24292f"}
-    save_png(sheet.update_layout(template="plotly_white", width=1100, height=430, font=font, margin=margin), picture)
+        notebook = nbformat.read(REPOSITORY / "notebooks/00_tour.ipynb", as_version=4)
+        cells = {cell.id: cell for cell in notebook.cells}
+        cells["guess-cone"].source = "mine = lesson.guess(cooks=0.9, parliament=0.1)"
+        nbformat.write(notebook, Path(folder, "00_tour.ipynb"))
+        news = Path(folder, "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings")
+        news.parent.mkdir(parents=True)
+        news.write_text('{"fetchNews": "false"}', encoding="utf-8")
+        options = ["--no-browser", "--allow-root", "--expose-app-in-browser", "--ip=127.0.0.1", "--port=8917"]
+        command = [sys.executable, "-m", "jupyterlab", *options, f"--IdentityProvider.token={token}"]
+        settings = {"JUPYTERLAB_SETTINGS_DIR": f"{folder}/settings"}
+        server = subprocess.Popen(command, cwd=folder, env={**os.environ, **settings})
+        try:
+            while socket.socket().connect_ex(("127.0.0.1", 8917)) and server.poll() is None:
+                time.sleep(1)
+            with opened(f"http://127.0.0.1:8917/doc/tree/00_tour.ipynb?token={token}", 1000, 1010) as page:
+                page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
+                for id in ("parameters", "setup", "guess-cone", "cone-numbers", "first-look"):
+                    page.evaluate(RUN_CELL, id)
+                for name, theme in (("-dark", "JupyterLab Dark"), ("", "JupyterLab Light")):
+                    for _ in range(3):  # what lies above is drawn, and moves the cell
+                        page.evaluate(SHOW_CELL, ["about-cone", theme])
+                        page.wait_for_timeout(3000)
+                    page.screenshot(path=picture.with_stem(picture.stem + name))
+        finally:
+            server.terminate()
+            server.wait()
 
 
 def sphere_style() -> str:
@@ -122,7 +127,7 @@ def cover(picture: Path) -> None:
     """The sphere as an SVG for inside a page: its lines have the colour of the page's text, light or dark."""
     with tempfile.TemporaryDirectory() as folder:
         file = Sphere(8, 3, seed=5, noise=0.1).to_html(Path(folder) / "sphere.html")
-        with opened(file, 1200, 900) as page:
+        with opened(file.as_uri(), 1200, 900) as page:
             inside = drawn_on(page)
     head = f'<svg class="cselab-cover" {SVG} aria-label="{COVER}">'
     picture.write_text(f"{head}\n<style>\n{sphere_style()}\n</style>\n{inside}\n</svg>\n", encoding="utf-8")
@@ -132,7 +137,7 @@ def motion(picture: Path) -> None:
     """InfoNCE opens a narrow cone: the sphere as an animated SVG, light or dark as the reader's system."""
     with tempfile.TemporaryDirectory() as folder:
         file = Sphere(8, 3, seed=5, noise=0.1).to_html(Path(folder) / "sphere.html")
-        with opened(file, 1200, 900) as page:
+        with opened(file.as_uri(), 1200, 900) as page:
             page.get_by_label("start from").select_option("a narrow cone")
             frames = [drawn_on(page)] * 6
             page.get_by_role("button", name="let go").click()
@@ -185,4 +190,4 @@ def forest(picture: Path) -> None:
 
 
 if __name__ == "__main__":
-    {"cosines": cosines, "motion": motion, "forest": forest, "cover": cover}[sys.argv[1]](Path(sys.argv[2]))
+    {"lesson": lesson, "motion": motion, "forest": forest, "cover": cover}[sys.argv[1]](Path(sys.argv[2]))
