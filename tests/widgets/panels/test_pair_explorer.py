@@ -52,12 +52,12 @@ def controls(panel) -> dict:
 
 
 def test_the_line_stands_at_the_cosine_of_the_typed_pair_under_each_encoder(panel):
-    for name, encoder in (("cone", Letters()), ("open", Letters(0.5))):
+    for plane, (name, encoder) in enumerate((("cone", Letters()), ("open", Letters(0.5)))):
         expected = cosine(*encoder.encode(["a bad idea", "an idea"]))
         assert panel.state.cosine(name) == pytest.approx(expected, abs=1e-6)
         assert traces(panel)[f"{name}: your pair"].x == (pytest.approx(expected, abs=1e-4),) * 2
-        assert traces(panel)[f"{name}: your pair"].name == f"{name}: {expected:.2f}"
-        assert f"{panel.state.place(name):.0f} % ({name})" in panel.figure().layout.annotations[0].text
+        title = panel.figure().layout.annotations[plane].text
+        assert title == f"{name}: {expected:.2f},<br>above {panel.state.place(name):.0f} % of pairs"
 
 
 def test_typing_a_sentence_moves_the_line_and_encodes_only_what_is_new(panel):

@@ -5,7 +5,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
-from itertools import chain
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
@@ -225,33 +224,20 @@ class PairExplorerState(State):
 
 
 def figure(state: PairExplorerState) -> go.Figure:
-    """The cosines of the graded pairs as ridges; the typed pair as a line across them.
-
-    Two encoders share one plane, each with its colour. Three or more have a plane each, since their hills would hide
-    one another.
-    """
-    data, bands, apart = state.data, state.bands, len(state.data.encoders) > 2
+    """For each encoder the cosines of the graded pairs as ridges, and the typed pair as a line across them."""
+    data, bands, planes = state.data, state.bands, []
     across, up = ridge_axes(bands, _limits(state))
-    traces = {
-        encoder: [
-            *ridges(data.cosines(encoder, state.removed), bands, encoder, data.hover, style.color),
-            _picked(state, encoder),
-            _typed(encoder, state.cosine(encoder), len(bands), style.color, named=not apart),
-        ]
-        for encoder, style in category_styles(data.encoders).items()
-    }
-    drawn = traces if apart else {"": list(chain(*traces.values()))}
-    tall = max(300, BAND * len(bands))
-    planes = [Plane(answer(state, encoder), of_plane, across, up, tall=tall) for encoder, of_plane in drawn.items()]
+    for encoder, style in category_styles(data.encoders).items():
+        traces = ridges(data.cosines(encoder, state.removed), bands, encoder, data.hover, style.color)
+        traces += [_picked(state, encoder), _typed(encoder, state.cosine(encoder), len(bands), style.color)]
+        planes.append(Plane(answer(state, encoder), traces, across, up, tall=max(300, BAND * len(bands))))
     return side_by_side(planes, min(len(planes), 3), dragmode="lasso", selectionrevision=str(state.selection))
 
 
-def answer(state: PairExplorerState, encoder: str = "") -> str:
-    """How many of the graded pairs are less alike than the typed pair, under one encoder or under all of them."""
-    if encoder:
-        return f"{escape(encoder)}: {state.cosine(encoder):.2f},<br>more alike than {state.place(encoder):.0f} %"
-    places = ", ".join(f"{state.place(encoder):.0f} % ({escape(encoder)})" for encoder in state.data.encoders)
-    return f"Your pair is more alike than {places} of {len(state.data.pairs)} graded pairs"
+def answer(state: PairExplorerState, encoder: str) -> str:
+    """The cosine of the typed pair, and how many of the graded pairs are less alike."""
+    cosine, place = state.cosine(encoder), state.place(encoder)
+    return f"{escape(encoder)}: {cosine:.2f},<br>above {place:.0f} % of pairs"
 
 
 def summary(state: PairExplorerState) -> str:
@@ -436,16 +422,14 @@ def _limits(state: PairExplorerState) -> tuple[float, float]:
     return min(low, *(one - 0.02 for one in typed)), max(high, *(one + 0.02 for one in typed))
 
 
-def _typed(encoder: str, cosine: float, bands: int, color: str, named: bool) -> go.Scatter:
+def _typed(encoder: str, cosine: float, bands: int, color: str) -> go.Scatter:
     return go.Scatter(
         x=[round(cosine, 4)] * 2,
         y=[-0.25, bands - 0.05],
         uid=f"{encoder}: your pair",
-        name=f"{escape(encoder)}: {cosine:.2f}",
         mode="lines",
         line={"color": color, "width": 3},
         hovertemplate=f"your pair: {cosine:.3f}<extra></extra>",
-        showlegend=named,
     )
 
 
