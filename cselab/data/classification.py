@@ -39,7 +39,7 @@ CLASSES = {
     "TREC": ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"),
     "MRPC": ("different", "paraphrase"),
 }
-# one file a class, class 1 first as in SentEval (SUBJ: objective is class 1)
+# one file per class, class 1 first as in SentEval (SUBJ: objective is class 1)
 FILES_BY_CLASS = {
     "MR": ("MR/rt-polarity.pos", "MR/rt-polarity.neg"),
     "CR": ("CR/custrev.pos", "CR/custrev.neg"),

@@ -200,7 +200,7 @@ def _separator(path: Path) -> str:
     fewest = {}
     for mark in ",;\t|":
         rows = [row for row in csv.reader(lines, delimiter=mark) if row]
-        whole = rows[:-1] if len(lines) == 20 else rows  # the last field may go on after these lines
+        whole = rows[:-1] if len(lines) == 20 else rows  # the last field may continue after these lines
         fewest[mark] = min(map(len, whole), default=0)
     return max(fewest, key=lambda mark: fewest[mark])
 
@@ -217,7 +217,7 @@ def _is_quoted(path: Path) -> bool:
     for number, line in enumerate(read_lines(path), start=1):
         row = f"{row}\n{line}" if row else line
         if row.count('"') % 2 and len(row) < 1 << 20:
-            continue  # the field goes on in the next line
+            continue  # the field continues on the next line
         rest, quoted = _QUOTED.sub("", row), _QUOTED.findall(row)
         if '"' in rest:
             return False

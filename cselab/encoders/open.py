@@ -16,7 +16,9 @@ def _names() -> tuple[str, ...]:
 
 
 BUNDLED = _names()
-POOLINGS = {"micro": "mean"}  # contrast damages its [CLS], the papers' pooling of a plain checkpoint: see its README
+POOLINGS = {
+    "micro": "mean"
+}  # contrastive training damages its [CLS], the papers' pooling of a plain checkpoint: see its README
 
 
 @cache

@@ -96,7 +96,7 @@ def first_token_alone(backbone: Any) -> Iterator[None]:
     rounding. So are the dropout masks: they are drawn for all tokens, and later random numbers stay the same.
     """
     last = backbone.encoder.layer[-1]
-    tokens = 1  # of the pass at hand
+    tokens = 1  # of the current pass
 
     def first(module: nn.Module, given: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         nonlocal tokens

@@ -72,7 +72,7 @@ def evaluate(
     started = time.perf_counter()
     try:
         encoded = _encoded(encoder, collected, cache, prompt_name)
-    except DegenerateEmbeddings as reason:  # the encoder itself noticed
+    except DegenerateEmbeddings as reason:  # reported by the encoder itself
         outline = [record for task in collected for record in task.outline()]
         failed = [replace(record, failure=str(reason), **_about(encoder, prompt_name)) for record in outline]
         return Scores(failed, missing, {}, time.perf_counter() - started)

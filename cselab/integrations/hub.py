@@ -11,7 +11,7 @@ from cselab.encoders.open import WANTED, find_encoder
 from cselab.evaluators.records import Scores
 from cselab.training.run_folder import RunFolder
 
-ALSO = ("run.json", "history.jsonl")  # how it was trained; a run's checkpoints stay at home
+ALSO = ("run.json", "history.jsonl")  # the record of the training; checkpoints are not uploaded
 
 USE = """## Use
 

@@ -166,7 +166,7 @@ def standardised(view: View, correction: int) -> View:
     centred = (view - view.mean(0)) * factor
     variance = (
         centred.square().sum(0) / (len(view) - correction) + factor.square() * EPS
-    )  # `var` takes 20 times as long
+    )  # `var` needs 20 times as long
     return centred / variance.sqrt()
 
 

@@ -48,7 +48,7 @@ class MoCo(Contrastive):
     def views(self, encode: Encode, batch: Rows) -> Views:
         keys = self.slow.keys(encode, self.column(batch, self.columns[-1]))
         v = Views(encode(self.column(batch, self.columns[0])), keys)
-        out = torch.full((len(batch), len(batch)), -torch.inf).fill_diagonal_(0)  # the batch is no negative
+        out = torch.full((len(batch), len(batch)), -torch.inf).fill_diagonal_(0)  # the batch holds no negatives
         v.with_pair_weights(out.to(keys)).with_negatives(self.earlier.vectors)
         self.earlier.put(torch.nn.functional.normalize(keys, dim=1))
         return v

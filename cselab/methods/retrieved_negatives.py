@@ -45,7 +45,7 @@ class RetrievedNegatives(Contrastive):
         self.place = {sentence: row for row, sentence in enumerate(self.sentences)}
         vectors: Any = setup.encoder.encode(self.sentences, convert_to_tensor=True, normalize_embeddings=True)
         neighbours = nearest_others(vectors, min(self.nearest, len(vectors) - 1)).cpu()
-        self.register_buffer("neighbours", neighbours, persistent=False)  # the same again when a run goes on
+        self.register_buffer("neighbours", neighbours, persistent=False)  # the same again if a run continues
         return super().build(setup)
 
     def views(self, encode: Encode, batch: Rows) -> Views:

@@ -15,7 +15,7 @@ from cselab.encoders.encoding import Encode, View
 from cselab.encoders.text import encodings, unread
 from cselab.methods import Method
 
-PROBED = 4  # rows of the batch by which an encoder shows its dropout
+PROBED = 4  # rows of the batch that are encoded to detect dropout
 
 
 def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequence[Any], max_length: int) -> None:

@@ -86,7 +86,7 @@ class Lexicon:
         self.nouns: dict[str, Noun] = {}
         for entry in entries("nouns.jsonl"):
             parent = self.nouns.get(entry.get("parent"))
-            if parent:  # from which it has what it does not say itself
+            if parent:  # from which it inherits unset fields
                 inherited = {"families": parent.families, "on": parent.on, "possessive": parent.possessive}
                 entry = inherited | entry | {"parent": parent}
             noun = Noun(**entry)

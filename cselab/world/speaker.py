@@ -18,7 +18,7 @@ from cselab.world.lexicon import Lexicon
 from cselab.world.meaning import SPLITS, Meaning, Sentence, Thing
 
 LENGTH = 5  # sentences of a document
-MOST = 10**7  # that may be asked for at once: minutes, and gigabytes of memory
+MOST = 10**7  # largest n of one call, which needs minutes and gigabytes of memory
 
 
 class Speaker:

@@ -20,7 +20,7 @@ from cselab.world.rubric import Rubric
 from cselab.world.speaker import Speaker
 
 # Kinds of STS pairs by grade: name, change, and whether the wording is as "alike" as possible, "free"
-# or "apart". The hard ones keep the words and turn the meaning, or keep the meaning and change the words.
+# or "apart". The hard ones keep the words and reverse the meaning, or keep the meaning and change the words.
 # A kind that is listed twice is drawn twice as often.
 KINDS = {
     5: (("same words", "same", "alike"), ("paraphrase", "same", "free"), *3 * [("other words", "same", "apart")]),

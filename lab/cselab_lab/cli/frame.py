@@ -18,7 +18,7 @@ OUT_OF_MEMORY = "out of memory: use a smaller --batch-size, --max-length or enco
 MEMORY_WORDS = ("not enough memory", "can't allocate memory")
 """The words of torch on a CPU, for Windows and Linux; on a GPU torch has a class of errors."""
 
-INTERRUPTED = 130  # a shell's exit code for a command that Ctrl-C ended
+INTERRUPTED = 130  # the shell's exit code for a command ended by Ctrl-C
 PLAIN = {
     " a valid integer": " a whole number",
     " a valid float": " a number",
@@ -49,7 +49,7 @@ class _Ending(click.Command):
         except click.Abort:
             click.echo("interrupted", err=True)
             sys.exit(INTERRUPTED)
-        except OSError as error:  # what is printed before a command runs, to a full disk
+        except OSError as error:  # output before the command runs, on a full disk
             _show(click.ClickException(str(error)))
             sys.exit(1)
 

@@ -373,7 +373,7 @@ def _train(encoder: SentenceEncoder, settings: Settings, report: Report | None, 
                 parameters[name] = str(cache / settings_hash(guide))
         rows = corpus(settings["corpus"], tuple(settings["columns"]))
         return _fit(encoder, rows, settings | {"parameters": parameters}, report)
-    except ArithmeticError as reason:  # diverged: with the same settings it always would
+    except ArithmeticError as reason:  # a diverged run would diverge again with the same settings
         return {"failure": str(reason)}
 
 
@@ -419,7 +419,7 @@ def _diversity(run: Any, sentences: list) -> dict[str, float]:
     from cselab.encoders.encoding import Encode
     from cselab.metrics import DegenerateEmbeddings, diversity
 
-    encoder = run.encoder.copy().train()  # a copy: a whitening head would go on with its estimates
+    encoder = run.encoder.copy().train()  # a copy, because a whitening head would update its estimates
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(run.config.seed)
         views = run.method.views(Encode(encoder, run.config.max_length), sentences)

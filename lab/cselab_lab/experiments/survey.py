@@ -17,7 +17,7 @@ TRAINED = (
     Row("TSFC-BERT", "consert", published="TSFC-BERT"),
     Row("SimCSE", "simcse", published="SimCSE"),
     Row("ESimCSE-SimCLR", "esimcse", {"variant": "simclr"}, published="ESimCSE-SimCLR"),  # without its queue
-    Row("DCPCSE", "dcpcse", published="DCPCSE", rate=1000.0),  # trains a prefix and no weight
+    Row("DCPCSE", "dcpcse", published="DCPCSE", rate=1000.0),  # trains a prefix but no weights
     Row("PT-BERT", "pt_bert", published="PT-BERT"),
     Row("PromptBERT", "promptbert", published="PromptBERT"),
     Row("AdCSE", "adcse", published="AdCSE"),

@@ -63,13 +63,13 @@ def execute(
         return [f"{progress.where} failed with {error.ename}: {error.evalue}"]
     except CellTimeoutError:
         return [f"{progress.where} exceeded {timeout:g} s, and was stopped"]
-    if left := progress.total - progress.index:  # papermill takes sys.exit(0) for the end of the notebook
+    if left := progress.total - progress.index:  # papermill treats sys.exit(0) as the end of the notebook
         return [f"{progress.where} ended the notebook: {left} of {progress.total} cells did not run"]
     return []
 
 
 # tqdm.auto chooses widget bars when it is first imported in a kernel, and a saved widget bar stays at 0 %;
-# imported before the kernel is there, it chooses text bars, whose lines are passed on.
+# if it is imported before the kernel starts, it chooses text bars, whose lines are passed on.
 LAUNCH = "import tqdm.auto; from ipykernel.kernelapp import launch_new_instance; launch_new_instance()"
 
 

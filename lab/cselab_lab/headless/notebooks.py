@@ -197,7 +197,7 @@ def _compare(result: NotebookResult, overrides: Mapping[str, object], recorded: 
     if overrides:
         result.notes.append(f"not compared with recorded numbers: {', '.join(overrides)} overridden")
     elif result.failures or not (result.records or path.exists()):
-        return  # a failed run has said so already
+        return  # a failed run has already been reported
     elif (expected := read_recorded(path)) is not None:
         result.comparisons = compare(result.records, expected)
     elif require_recorded:

@@ -26,7 +26,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OWN_FIGURE = "data-cselab-figure"
 PLOTS = Path(__file__).parent / "page_template" / "plots.js"
 NAME = r"(?<!<msub>)<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)"  # of a function without a bracket
-UNCROWDED = {  # in MathML: room around a function's name, none inside bars, a prime no higher than its letter
+UNCROWDED = {  # in MathML: space around a function's name, none inside bars, and a prime as high as its letter
     rf"(</(?:mi|mn|msub|msup|msubsup)>){NAME}": r'\1<mo lspace="0.17em" rspace="0.17em">\2</mo>',
     NAME: r'<mo lspace="0" rspace="0.17em">\1</mo>',
     r'<mo stretchy="false">&#x0007C;': '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;',
@@ -251,7 +251,7 @@ def mathml(latex: str, display: str) -> str:
 
     try:
         converted = convert(latex.replace("{aligned}", "{split}"), display=display)  # the library supports only {split}
-    except Exception:  # the library's errors share no class of their own
+    except Exception:  # the library's errors have no common class
         converted = "\\"
     if "\\" in converted:  # an unsupported command remains in the text
         return f"<code>{escape(latex.strip())}</code>"

@@ -38,7 +38,7 @@ def batch_with_cosines(
     pair = torch.block_diag(*[torch.full((2, 2), 0.5, dtype=torch.float64)] * (n // 2))
     spaces = [torch.eye(n, dtype=torch.float64) - pair, pair - one, one]
     wanted = [positive - negative, positive + negative - 2 * others, positive + negative + (n - 2) * others]
-    # Each view's own cosines: `others` between pairs, within pairs as much as leaves room for the rest.
+    # The cosines inside each view: `others` between pairs, and within pairs the largest that the rest allows.
     within = 1 - abs(positive - negative)
     own = [1 - within, 1 + within - 2 * others, 1 + within + (n - 2) * others]
     rows, columns, rest = (torch.zeros_like(one) for _ in range(3))

@@ -29,7 +29,7 @@ import numpy as np
 from cselab_lab.headless.record import ticked
 
 LONGEST = 900  # characters of a message: fewer than ten lines
-LONGEST_CALL = 250  # characters of a call that is shown to be tried; of a longer one the shapes are shown
+LONGEST_CALL = 250  # characters of a call that is shown in full; for a longer one only the shapes are shown
 
 NOT_FINITE = {
     "exp": "exp of a large number, too large for a float: logsumexp, log_softmax and softmax do not overflow.",
@@ -542,7 +542,7 @@ def _returned(function: Callable, example: Example, trained: bool) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             result = function(*arguments)
-    except RuntimeError:  # NumPy refuses what has a gradient
+    except RuntimeError:  # NumPy refuses tensors with a gradient
         result = None
     return result if isinstance(result, list | tuple) else [result]
 
@@ -599,7 +599,7 @@ class _Watched:
             tries = FACTORS
         elif not _is_finite(self.answer):
             return f"The result has NaN or infinity: {NO_NUMBER}"
-        else:  # that one number is twice another says nothing
+        else:  # two numbers with a factor of two are no evidence
             has_numbers = numbers_of(self.answer) is not None
             tries = {m: by for m, by in FACTORS.items() if has_numbers and by not in (2, 0.5)}
         return next((m for m, by in tries.items() if exercise.is_solved_by(_divided(self.answer, by))), "")
@@ -679,7 +679,7 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
     except FloatingPointError as error:  # "overflow encountered in exp"
         name = _cause(str(error).split()[-1])
         watch.name = watch.name or ("sqrt" if name == "power" and "invalid" in str(error) else name)
-    except Exception:  # what was made of a NaN before may be made of an exception now
+    except Exception:  # a result that came from NaN may now come from an exception
         pass
     if watch.name:
         return f"The first number that is not finite comes from {NOT_FINITE[watch.name]}"

@@ -10,7 +10,7 @@ from typing import Any
 
 from cselab_lab.headless.record import GUESS_TYPE, NO_GUESS, ticked
 
-CLOSE = 0.15  # a guess is close when it is off by less than this share of what was found
+CLOSE = 0.15  # a guess is close if it differs from the result by less than this share
 NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this
 LARGEST = sys.float_info.max
 
@@ -64,7 +64,7 @@ class Outcome:
     Where nothing was guessed, a page made of the notebook shows the answers: see `cselab_lab.headless.page`.
     """
 
-    pairs: Mapping[str, tuple[Any, Any]]  # by name, the guess and what was found
+    pairs: Mapping[str, tuple[Any, Any]]  # by name, the guess and the result
     lines: Sequence[tuple[str, str]]  # a sentence for each, and its verdict
 
     def __repr__(self) -> str:

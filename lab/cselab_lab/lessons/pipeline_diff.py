@@ -98,7 +98,7 @@ def pipeline_diff(
     refused = []
     try:
         method.prepare(encoder)
-    except ValueError as error:  # such as a model without case: the rest of the step is watched all the same
+    except ValueError as error:  # such as an uncased model: the rest of the step is still observed
         refused = [str(error).removeprefix(f"{method.name} ").split(", and ")[0]]
     with torch.random.fork_rng(devices=[]):
         encoder.attach_head(method.build(Setup(encoder, rows)))

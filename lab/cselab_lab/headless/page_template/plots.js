@@ -1,4 +1,4 @@
-// The figures of a page, in the reader's light or dark scheme: those near the window first, the others when there is nothing
+// The figures of a page, in the reader's light or dark scheme: those near the window first, the rest when there is nothing
 // else to do, what is folded when it is unfolded. Only the template follows the scheme: a colour set in a figure stays.
 // The book names its scheme in `data-theme`.
 (() => {

@@ -49,7 +49,7 @@ ALIGNMENT = Exercise(
 
 # ---- 2: the geometry spoiled, the score kept: my_cone(vectors), rows of any length ------------------------
 
-NARROW = -0.1  # the uniformity of a cone that leaves hardly any room
+NARROW = -0.1  # the uniformity of a very narrow cone
 
 
 def _cloud() -> Any:

@@ -35,7 +35,7 @@ def _needs_no_pairs(function: Any) -> str:
     returned, expected = numbers_of(function(vectors)), _mean_cosine(np.asarray(vectors))
     if returned.size != 1 or not math.isclose(float(returned.reshape(())), expected, abs_tol=1e-3):
         return f"Your function returned {float(returned.flat[0]):.4g}; expected {expected:.4g}."
-    tracemalloc.start()  # what another library computes is not of `_Watched`
+    tracemalloc.start()  # other libraries do not compute with `_Watched`
     function(np.array(vectors))
     needed = tracemalloc.get_traced_memory()[1] / np.float64().nbytes
     tracemalloc.stop()

@@ -62,7 +62,7 @@ def _requiring_gradient(value: Any, leaves: list[Any]) -> Any:
         return [_requiring_gradient(part, leaves) for part in value]
     if torch.is_tensor(value) and value.is_floating_point():
         leaves.append(value.detach().double().clone().requires_grad_())
-        return 1 * leaves[-1]  # a function that writes into it does so as in training
+        return 1 * leaves[-1]  # not a leaf, as in training, so that a function may write into it
     return value
 
 

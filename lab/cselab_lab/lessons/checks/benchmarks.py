@@ -14,7 +14,7 @@ from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, num
 
 _UNTIED = np.array([0.1, 0.9, 0.7, 0.2]), np.array([9.0, 2.0, 1.0, 5.0])  # ranks 1 4 3 2 and 4 2 1 3
 _TIED = np.array([0.0, 0.0, 5.0, 3.0, 3.0]), np.array([0.2, 0.4, 0.9, 0.4, 0.1])
-# ranks less their mean: -1.5 -1.5 2 0.5 0.5 and -1 0.5 2 0.5 -2: their products sum to 4, their squares to 9 and 9.5
+# ranks minus their mean: -1.5 -1.5 2 0.5 0.5 and -1 0.5 2 0.5 -2: their products sum to 4, their squares to 9 and 9.5
 _OF_TIED = 4 / (9 * 9.5) ** 0.5
 _draw = np.random.default_rng(0)
 _MANY = _draw.integers(0, 6, 40).astype(float), _draw.integers(0, 9, 40).astype(float)
@@ -51,7 +51,7 @@ SPEARMAN = Exercise(
 RESAMPLES = 4000
 _draw = np.random.default_rng(3)
 GOLD = _draw.integers(0, 6, 80).astype(float)
-_shared = GOLD + _draw.normal(0, 2.0, 80)  # both encoders stumble over the same pairs
+_shared = GOLD + _draw.normal(0, 2.0, 80)  # the same pairs are hard for both encoders
 FIRST = np.exp(_shared + _draw.normal(0, 1.0, 80))
 SECOND = np.exp(_shared + 0.4 * GOLD + _draw.normal(0, 0.6, 80))
 EXPECTED, SPREAD = (8.87, 27.67), 4.8  # of 40,000 resamples; a test computes them by a slow loop
@@ -129,13 +129,13 @@ PAIRED_BOOTSTRAP = Exercise(
     },
 )
 
-# ---- 3: the fewest seeds with which a gain of one point is seen: a whole number ---------------------------
-# Seen means: the paired t-test over the seeds gives p < 0.05, in at least four of five tries, where the gain of a seed
+# ---- 3: the fewest seeds with which a gain of one point is found: a whole number ---------------------------
+# Found means: the paired t-test over the seeds gives p < 0.05, in at least four of five tries, where the gain of a seed
 # is normal with mean GAIN and standard deviation DEVIATION. The exercise simulates; `power` computes.
 
 GAIN, DEVIATION = 1.0, 0.75
 WANTED = 0.8
-SLACK = 0.02  # what a thousand simulated tries may be off
+SLACK = 0.02  # possible error of a thousand simulated tries
 
 
 def power(seeds: int, gain: float = GAIN, spread: float = DEVIATION) -> float:

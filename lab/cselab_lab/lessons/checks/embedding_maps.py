@@ -10,7 +10,7 @@ from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
 # ---- 1: the neighbours that a map keeps: my_preservation(vectors, points, k=10) ---------------------------
 
-# Seven rows by their angles and lengths, and their places in a map, for which every mistake gives a number of its own.
+# Seven rows by angle and length, and their places in a map, chosen so that every mistake gives a different number.
 _ANGLES = np.radians([160, 80, 200, 210, 270, 90, 280])
 _SEVEN = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1) * np.array([[4.0, 1, 1, 4, 4, 1, 2]]).T
 _PLACES = np.array([[27.0, 7], [14, 6], [5, 4], [15, 7], [9, 4], [11, 3], [4, 7]])

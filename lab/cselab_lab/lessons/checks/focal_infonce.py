@@ -71,8 +71,8 @@ FOCAL = Exercise(
 )
 
 # ---- 2: its gradient: my_focal_gradient(cosines, temperature=0.07, m=0.3), [N, N] -------------------------
-# What is expected comes from finite differences of the loss, so that no formula of the gradient is trusted: not ours,
-# and not the paper's, whose Eq. 4 is misprinted.
+# The expected values come from finite differences of the loss, so that they depend on no formula of the gradient:
+# neither on ours nor on the paper's, whose Eq. 4 is misprinted.
 
 
 def differences(cosines: list[list[float]], temperature: float, m: float, step: float = 1e-5) -> list[list[float]]:

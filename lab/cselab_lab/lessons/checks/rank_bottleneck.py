@@ -80,7 +80,7 @@ BARLOW_TWINS = Exercise(
     trained=True,
 )
 
-# ---- 3: artificial rows: my_rows(first, second, count, generator) -> both views with the rows beneath -----
+# ---- 3: artificial rows: my_rows(first, second, count, generator) -> both views with the rows below ------
 
 
 _SENTENCES = torch.arange(12.0).reshape(3, 4), 50 + torch.arange(12.0).reshape(3, 4)

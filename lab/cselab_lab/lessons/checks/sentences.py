@@ -13,7 +13,7 @@ USUAL += ["fast quick", "grey gray", "colour color", "centre center", "dr doctor
 SHORT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not", "'re": " are", "'m": " am"}
 SHORT |= {f"{who}'s": f"{who} is" for who in ("it", "he", "she", "that", "there")} | {"'ve": " have", "'ll": " will"}
 KNOWN_WORDS = "No word of one sentence is in the vocabulary of `mini`: is the sentence English?"
-ALIKE = 0.6  # an unknown word that shares so much with another is that word, misspelt
+ALIKE = 0.6  # similarity from which an unknown word counts as a misspelling of a known one
 JUDGE = "by word lists: you judge synonyms and phrases that the lists lack"
 
 
@@ -58,7 +58,7 @@ def say_the_same(first: str, second: str) -> str:
             reasons.append(misspelt)
         else:
             return may_mean_the_same(first, second)
-    if _is_passive(first) != _is_passive(second):  # who does it and whom it is done to have changed places
+    if _is_passive(first) != _is_passive(second):  # agent and patient have changed places
         return ""
     return reasons[0] if reasons else "Only capitals, endings, punctuation or small words differ."
 

@@ -11,7 +11,7 @@ from cselab.losses import info_nce
 from cselab_lab.lessons.checks.answers import LOST, choice_mistakes, right_gradient, wrong_shapes
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
-# ---- 1: one vector a sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
+# ---- 1: one vector per sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
 
 
 _LAYER = torch.tensor(  # three words and one padding, two words and two paddings

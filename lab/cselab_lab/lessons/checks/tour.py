@@ -10,7 +10,7 @@ from cselab_lab.lessons.checks.encoders import cosine
 from cselab_lab.lessons.checks.sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, words
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
-# ---- 1: two sentences that `mini` takes for nearly the same although they are not ------------------------
+# ---- 1: two sentences with different meanings and a high cosine under `mini` -----------------------------
 
 COOKS = ("A cook is peeling an onion.", "The chef peels some onions.")  # one meaning: the pair to beat
 

@@ -140,10 +140,12 @@ MULTI_POSITIVE = Exercise(
 )  # fmt: skip
 
 # ---- 2: a change of the vectors that a whitened loss does not see: unseen_change(x) gives changed rows ----
-# The loss of WhitenedCSE must stay what it was, the mean cosine rise above 0.95.
+# The loss of WhitenedCSE must stay the same, and the mean cosine must rise above 0.95.
 
 ROWS, WIDTH, GROUPS = 64, 16, 8
-SHUFFLES = 0  # a seed with which no channel has the same neighbour in both shuffles, so that a change of one is seen
+SHUFFLES = (
+    0  # a seed with which no channel has the same neighbour in both shuffles, so that the loss sees a change of one
+)
 
 
 def views() -> tuple[Any, Any]:

@@ -64,8 +64,8 @@ ZCA = Exercise(
 )
 
 # ---- 2: how many dimensions BERT-whitening keeps: my_choice(corpus, dev, test, ks) gives (k, score) --------
-# Whitening is fitted on the rows of `corpus`; `dev` and `test` are (first, second, grades) each; of `ks` the one with
-# the highest Spearman correlation on dev is taken, and scored on test.
+# Whitening is fitted on the rows of `corpus`; `dev` and `test` are (first, second, grades) each; the k in `ks` with
+# the highest Spearman correlation on dev is chosen, and scored on test.
 
 
 def _by_svd(corpus: Any, dev: Any, test: Any, ks: list[int]) -> tuple[int, float]:
@@ -91,11 +91,11 @@ def _pairs(draw: Any, n: int, weights: Any) -> tuple[Any, Any, Any]:
 
 
 _DRAW = np.random.default_rng(35)
-_SPREAD = np.array([6.0, 3.0, 2.0, 1.0, 0.5, 0.2])  # standard deviations of the channels, before they are turned
+_SPREAD = np.array([6.0, 3.0, 2.0, 1.0, 0.5, 0.2])  # standard deviations of the channels before the rotation
 _AXES = np.linalg.qr(_DRAW.normal(size=(6, 6)))[0]
 _CENTRE = np.array([4.0, -3.0, 0.0, 2.0, 1.0, -2.0])
 _CORPUS = (_DRAW.normal(size=(80, 6)) * _SPREAD) @ _AXES + _CENTRE
-_DEV = _pairs(_DRAW, 40, [False, False, True, True, False, False])  # the two loudest directions mean nothing
+_DEV = _pairs(_DRAW, 40, [False, False, True, True, False, False])  # the two largest directions mean nothing
 _TEST = _pairs(_DRAW, 40, [False, False, True, True, True, False])  # on test the fifth helps, too
 
 

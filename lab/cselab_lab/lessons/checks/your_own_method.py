@@ -72,7 +72,7 @@ LOG_WEIGHTS = Exercise(
 # ---- 2: an encoder above the control, the mean-centred plain `mini`, on dev -------------------------------
 
 PAIRS = 200  # of the world's dev split
-POINTS = 6.0  # above the control; about what a minute of SimCSE gives
+POINTS = 6.0  # above the control; about the gain of a minute of SimCSE
 
 
 @cache
