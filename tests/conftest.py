@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from browser import MISSING, find_browser, in_ci
 from jaxtyping import install_import_hook
-from jupyterlab_page import browser, jupyterlab, open_notebook, page, server  # noqa: F401  (fixtures for all folders)
+from jupyterlab_page import browser, lab, open_notebook, page, server  # noqa: F401  (fixtures for all folders)
 
 CHECKED = [  # not `encoder` and `evaluators.evaluation`, which say themselves, in words, what users may give
     "cselab.losses",

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from textwrap import dedent
-from urllib.request import Request, urlopen
 
 import nbformat
 import pytest
@@ -26,6 +25,31 @@ COMMAND = """async ([at, command]) => {
     const number = typeof at === "string" ? content.widgets.findIndex((cell) => cell.model.id === at) : at;
     if (at !== null) content.activeCellIndex = number;
     await commands.execute("notebook:" + command);
+}"""
+
+# The kernel that runs already, if any, is emptied first, so that the page finds no panel of a closed notebook in it.
+OPEN = """async ([path, emptying]) => {
+    const { commands, restored, serviceManager } = window.jupyterapp;
+    await restored;
+    await serviceManager.kernels.refreshRunning();
+    const [kernel] = serviceManager.kernels.running();
+    if (kernel) {
+        const connected = serviceManager.kernels.connectTo({ model: kernel });
+        await connected.requestExecute({ code: emptying, store_history: false }).done;
+        connected.dispose();
+    }
+    const widget = await commands.execute("docmanager:open", { path, factory: "Notebook", kernel });
+    await widget.sessionContext.ready;
+}"""
+EMPTY = """%reset -f
+import os, ipywidgets
+ipywidgets.Widget.close_all()
+os.chdir("{}")
+%reset -f"""
+CLOSE = """() => {
+    const notebook = window.jupyterapp.shell.currentWidget;
+    notebook.context.model.dirty = false;  // otherwise a dialogue asks whether to save
+    notebook.close();
 }"""
 
 # From the model, not from the page: JupyterLab draws a cell when it is scrolled to.
@@ -117,31 +141,33 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
             process.wait()
 
 
-@pytest.fixture
-def jupyterlab(server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Path], str]]:
-    """Called with a notebook, it gives the address to open that at, alone; its kernel ends with the test."""
-
-    def address(notebook: Path) -> str:
-        place = notebook.relative_to(tmp_path_factory.getbasetemp()).as_posix()
-        return server.format(f"lab/workspaces/{secrets.token_hex(4)}/tree/{place}")
-
-    yield address
-    with urlopen(server.format("api/sessions")) as answer:
-        sessions = json.load(answer)
-    for session in sessions:
-        urlopen(Request(server.format(f"api/sessions/{session['id']}"), method="DELETE"))
+@pytest.fixture(scope="session")
+def lab(browser: BrowserContext, server: str) -> Iterator[Page]:
+    """A page with JupyterLab, for all tests of a process: to load it again costs as much as most of them."""
+    page = browser.new_page()
+    page.goto(server.format(f"lab/workspaces/{secrets.token_hex(4)}"))
+    yield page
+    page.close()
 
 
 @pytest.fixture
-def open_notebook(jupyterlab, page, tmp_path) -> Callable[[nbformat.NotebookNode], None]:
-    """Open a notebook in JupyterLab; it lies in `tmp_path`, where its kernel starts."""
+def open_notebook(lab: Page, tmp_path: Path) -> Iterator[Callable[..., None]]:
+    """Open a notebook in JupyterLab; it lies in `tmp_path`, where its kernel starts. Closed after the test.
 
-    def opened(notebook: nbformat.NotebookNode) -> None:
+    The next notebook gets the same kernel, emptied, while that lives.
+    """
+    opened_in = []
+
+    def opened(notebook: nbformat.NotebookNode, page: Page = lab) -> None:
+        opened_in.append(page)
         nbformat.write(notebook, tmp_path / "notebook.ipynb")
-        page.goto(jupyterlab(tmp_path / "notebook.ipynb"))
-        page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
+        page.wait_for_function("() => window.jupyterapp?.shell")
+        page.evaluate(OPEN, [f"{tmp_path.name}/notebook.ipynb", EMPTY.format(tmp_path)])
 
-    return opened
+    yield opened
+    for page in opened_in:
+        if not page.is_closed():
+            page.evaluate(CLOSE)
 
 
 def of_cells(sources: list[str]) -> nbformat.NotebookNode:

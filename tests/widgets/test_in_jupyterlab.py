@@ -1,13 +1,17 @@
-"""The panels where they are used: a notebook in a real JupyterLab, and a page read without a kernel."""
+"""Panels and a lesson where they are used: a notebook in a real JupyterLab, and a page read without a kernel."""
 
 import json
+import re
 from contextlib import suppress
 
+import nbformat
 import numpy as np
 import pytest
+from cselab_lab.headless.notebook_folder import bundled_notebooks
 from cselab_widgets import AlignmentUniformity, EmbeddingMap
+from jupyterlab_page import CELLS as CODE_CELLS
 from jupyterlab_page import command, of_cells, red
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 from plotly.offline import get_plotlyjs
 
 pytestmark = pytest.mark.browser
@@ -21,6 +25,7 @@ CELLS = [
     """,
     'AlignmentUniformity({"SimCSE": rows})',
     'EmbeddingMap(list("abcdef"), {"plain": early, "SimCSE": {0: early, 3: late}}, color=list("xxyyzz"))',
+    "from cselab_widgets import Sphere; Sphere()",
 ]
 
 PICKING = [
@@ -81,25 +86,32 @@ AGAIN = [
 ]
 
 
-@pytest.fixture
-def open_and_run(open_notebook, page):
-    """Open a notebook of these cells in JupyterLab and run them all."""
+SHUT = """async () => {
+    const { context, sessionContext } = window.jupyterapp.shell.currentWidget;
+    await context.save();
+    await sessionContext.shutdown();
+}"""
 
-    def run(cells: list[str]) -> None:
-        open_notebook(of_cells(cells))
+
+@pytest.fixture
+def open_and_run(open_notebook, lab):
+    """Open a notebook of these cells in JupyterLab, by default the page of all tests, and run them all."""
+
+    def run(cells: list[str], page=lab) -> None:
+        open_notebook(of_cells(cells), page)
         command(page, "run-all-cells")
 
     return run
 
 
 @pytest.fixture
-def told(page, tmp_path):
+def told(lab, tmp_path):
     """What the notebook wrote down under a name, waited for until it is as expected."""
 
     def wait(name: str, expected) -> None:
         file, found = tmp_path / f"{name}.json", None
         for _ in range(300):
-            page.wait_for_timeout(100)  # lets the page work meanwhile
+            lab.wait_for_timeout(100)  # lets the page work meanwhile
             with suppress(FileNotFoundError, ValueError):
                 found = json.loads(file.read_text())
                 if expected(found) if callable(expected) else found == expected:
@@ -109,8 +121,8 @@ def told(page, tmp_path):
     return wait
 
 
-def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_plots_that_a_busy_page_loads_late(
-    open_and_run, page
+def test_sliders_move_plots_that_a_busy_page_loads_late_and_their_pictures_are_there_again_without_a_kernel(
+    open_and_run, page, server
 ):
     """anywidget gives up on a plot that was not loaded within two seconds: here at once."""
     page.add_init_script(
@@ -120,10 +132,12 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_plots_th
             return late.signal;
         };"""
     )
-    open_and_run(CELLS)
+    page.goto(server.format("lab/workspaces/own"))
+    open_and_run(CELLS, page)
 
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
     expect(plots).to_have_count(4)  # a plot for each plane
+    expect(page.locator(".cselab-sphere")).to_be_visible()
     expect(plots.locator(".scatterlayer .point").first).to_be_visible()
     assert red(page) == []
 
@@ -140,19 +154,6 @@ def test_a_notebook_of_panels_runs_in_jupyterlab_and_their_sliders_move_plots_th
         assert planes[0]["x"] + planes[0]["width"] <= planes[1]["x"]
         assert planes[1]["x"] + planes[1]["width"] <= panel.bounding_box()["x"] + panel.bounding_box()["width"]
 
-
-SHUT = """async () => {
-    const { context, sessionContext } = window.jupyterapp.shell.currentWidget;
-    await context.save();
-    await sessionContext.shutdown();
-}"""
-
-
-def test_a_notebook_opened_again_without_its_kernel_shows_the_saved_pictures(open_and_run, page):
-    open_and_run([*CELLS, "from cselab_widgets import Sphere; Sphere()"])
-    plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
-    expect(plots).to_have_count(4)
-    expect(page.locator(".cselab-sphere")).to_be_visible()
     page.evaluate(SHUT)
     page.reload()
     expect(plots).to_have_count(2)  # a still of each panel
@@ -191,7 +192,8 @@ def lassoed(page, plot, corners) -> None:
     page.mouse.up()
 
 
-def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(open_and_run, page, told):
+def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(open_and_run, lab, told):
+    page = lab
     open_and_run(PICKING)
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
     expect(plots).to_have_count(5)
@@ -259,7 +261,8 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     expect(page.locator(".cselab-details").nth(3)).to_contain_text("+2.00")
 
 
-def test_a_box_picks_sentences_and_the_keyboard_walks_through_those_found(open_and_run, page, told):
+def test_a_box_picks_sentences_and_the_keyboard_walks_through_those_found(open_and_run, lab, told):
+    page = lab
     open_and_run(PICKING[:2])
     first, plot = (page.locator(".jp-OutputArea-output .js-plotly-plot").nth(k) for k in (0, 1))
     expect(plot.locator(".point")).to_have_count(30)
@@ -295,13 +298,13 @@ def test_a_box_picks_sentences_and_the_keyboard_walks_through_those_found(open_a
     told("selected", [found[1]])
 
 
-def test_running_a_cell_four_times_leaves_one_live_panel(open_and_run, page, told):
+def test_running_a_cell_four_times_leaves_one_live_panel(open_and_run, lab, told):
     open_and_run(AGAIN)
     for runs in range(1, 4):
         told("alive", lambda alive, runs=runs: len(alive) == runs)
-        command(page, "run-all-cells")
+        command(lab, "run-all-cells")
     told("alive", lambda alive: len(alive) == 4 and len(set(alive)) == 1)
-    expect(page.locator(".jp-OutputArea-output .js-plotly-plot")).to_have_count(1)
+    expect(lab.locator(".jp-OutputArea-output .js-plotly-plot")).to_have_count(1)
 
 
 def test_a_page_whose_plotly_js_comes_last_shows_the_plots_and_moves_them(
@@ -376,3 +379,200 @@ def test_a_flat_cloud_gets_a_flat_plane_and_no_empty_room_below_it(page, tmp_pat
         assert title["y"] - (plane["y"] + plane["height"]) < 60
         cell, drawn = (page.locator(one).first.bounding_box() for one in (".cselab-plane", ".main-svg"))
         assert cell["height"] == pytest.approx(drawn["height"], abs=40)  # and its title
+
+
+# ------------------------------------------------------------------------- labs and the training monitor
+
+TELLING = """\
+import ipywidgets
+import numpy as np
+from IPython.display import display
+
+def show(panel, field):
+    said = ipywidgets.Label(f"python: {getattr(panel.state, field)}")
+    panel.observe(lambda _: setattr(said, "value", f"python: {getattr(panel.state, field)}"), "state")
+    display(panel, said)
+
+draw = np.random.default_rng(0).normal
+"""
+
+LABS = [
+    """\
+from cselab_widgets import WhiteningLab
+show(WhiteningLab(vectors=draw(size=(40, 4)), batch_size=30), "stage")""",
+    """\
+from cselab_widgets import NoiseLab
+clean = draw(size=(6, 8))
+show(NoiseLab(vectors=clean + draw(size=(12, 6, 8)), clean=clean), "sentence")""",
+    """\
+from cselab_widgets import RankLab
+show(RankLab(vectors=draw(size=(2, 16, 32)), batch_size=8), "batch_size")""",
+    """\
+from cselab_widgets import LossLab
+show(LossLab({0: draw(size=(2, 8, 6)), 5: draw(size=(2, 8, 6))}), "step")""",
+    """\
+from cselab_widgets import Sphere
+sphere = Sphere(anchors=[[1, 0], [0, 1]], positives=[[1, 0], [0, 1]])
+show(sphere, "anchors")""",
+    """\
+from cselab_widgets import PairExplorer
+show(PairExplorer("micro").in_page(["A cat sleeps.", "A cat is asleep."]), "sentences")""",
+]
+
+MONITOR = [
+    """\
+from cselab import SentenceEncoder
+from cselab.methods import SimCSE
+from cselab.training import TrainConfig
+from cselab.world import World
+from cselab_widgets import TrainingMonitor
+sentences = [sentence.text for sentence in World().sentences(64)]
+encoder = SentenceEncoder.from_pretrained("micro")
+monitor = TrainingMonitor()
+show(monitor, "phase")
+show(monitor, "kept")
+monitor.train(encoder, SimCSE(), sentences, TrainConfig(steps=100_000, batch_size=4, precision="fp32"));""",
+    """\
+run = monitor.wait()
+(kept,) = monitor.kept
+vectors = [encoder.encode("A cat sleeps.").shape for encoder in (run.encoder, monitor.kept[kept])]
+print("used:", run.stopped, *vectors)""",
+]
+
+
+def test_the_labs_hear_their_controls_and_tell_python(open_notebook, lab):
+    page = lab
+    open_notebook(of_cells([TELLING, *LABS]))
+    command(page, "run-all-cells")
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    expect(page.locator(".jp-OutputArea-output .cselab-figure")).to_have_count(4)
+    assert red(page) == []
+    whitening, noise, rank, loss = (cells.nth(number) for number in (1, 2, 3, 4))
+
+    whitening.get_by_role("tab", name="How does whitening work?").click()
+    expect(whitening).to_contain_text("Two channels, turned back: ZCA")
+    whitening.locator(".noUi-handle").last.press("ArrowLeft")
+    expect(whitening).to_contain_text("Two channels, scaled: PCA")
+    expect(whitening).to_contain_text("python: 3")
+
+    title = noise.locator("text=/Dropout moves this sentence/").first
+    before = title.text_content()
+    noise.locator("select").first.select_option(index=4)
+    expect(title).not_to_have_text(before)
+    expect(noise).to_contain_text("python: 4")
+
+    expect(rank).to_contain_text("8 sentences: rank 8 of 32")
+    rank.locator(".noUi-handle").first.press("ArrowLeft")
+    expect(rank).to_contain_text("4 sentences: rank 4 of 32")
+    expect(rank).to_contain_text("python: 4")
+
+    loss.get_by_role("tab", name="What does this batch look like?").click()
+    expect(loss).to_contain_text("Cosines at step 5")
+    loss.locator(".noUi-handle").first.press("ArrowLeft")
+    expect(loss).to_contain_text("Cosines at step 0")
+    expect(loss).to_contain_text("python: 0")
+
+    sphere = cells.nth(5)
+    anchor = sphere.get_by_role("slider", name="anchor 1", exact=True)
+    anchor.press("Shift+ArrowRight")
+    expect(sphere).to_contain_text("python: [[0.9659258262890683, 0.25881904510252074], [0.0, 1.0]]")
+    expect(anchor).to_be_focused()  # the arrows are JupyterLab's own keys, too
+
+    cosines = cells.nth(6)
+    expect(cosines.locator(".cselab-chosen").first).to_have_text("0.78")
+    cosines.get_by_label("Sentences, one a line").fill("A cat sleeps.\nA cat sleeps.")
+    expect(cosines.locator(".cselab-chosen").first).to_have_text("1.00")
+    expect(cosines).to_contain_text("python: ['A cat sleeps.', 'A cat sleeps.']")
+    assert red(page) == []
+
+
+def test_a_run_is_kept_paused_and_stopped_by_its_buttons_and_used_afterwards(open_notebook, lab):
+    page = lab
+    open_notebook(of_cells([TELLING, *MONITOR]))
+    for number in (0, 1):
+        command(page, "run-cell", number)
+    cells = page.locator(".jp-Notebook .jp-Cell")
+    monitor = cells.nth(1)
+    expect(monitor).to_contain_text("python: running")
+    line = monitor.locator(".scatterlayer .trace .js-line").first
+    expect(line).to_be_visible()
+    drawn = line.get_attribute("d")
+    expect(line).not_to_have_attribute("d", drawn)  # it goes on while nothing is pressed
+
+    monitor.get_by_role("button", name="keep this step").first.click()
+    expect(monitor).to_contain_text(re.compile(r"python: \(\d+,\)"))
+    monitor.get_by_role("button", name="pause").first.click()
+    expect(monitor).to_contain_text("python: paused")
+    monitor.get_by_role("button", name="resume").first.click()
+    expect(monitor).to_contain_text("python: running")
+    monitor.get_by_role("button", name="stop").first.click()
+    expect(monitor).to_contain_text("python: stopped")
+
+    command(page, "run-cell", 2)
+    expect(cells.nth(2)).to_contain_text(re.compile(r"used: stopped by hand at step \d+ \(128,\) \(128,\)"))
+    assert red(page) == []
+
+
+# ------------------------------------------------------------------------- a lesson, as a class meets it
+
+SCROLL_TO = """async (id) => {
+    const { content } = window.jupyterapp.shell.currentWidget;
+    const at = content.widgets.findIndex(cell => cell.model.id === id);
+    content.activeCellIndex = at;
+    await content.scrollToItem(at, "start");
+    content.widgets[at].node.dataset.cell = id;
+}"""
+
+# The texts of one figure that lie on each other by more than two pixels.
+OVERLAPPING = """(cell) => [...cell.querySelectorAll(".js-plotly-plot")].flatMap(plot => {
+    const texts = [...plot.querySelectorAll("svg text")].map(text => [text.textContent, text.getBoundingClientRect()])
+        .filter(([words, box]) => words.trim() && box.width && box.height);
+    return texts.flatMap(([one, a], at) => texts.slice(at + 1).flatMap(([other, b]) => {
+        const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+        const down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+        return across > 2 && down > 2 ? [one + " | " + other] : [];
+    }));
+})"""
+
+
+@pytest.fixture
+def open_lesson(open_notebook):
+    """Open a lesson under smoke in JupyterLab; `changes` are made to its source."""
+
+    def run(name: str, changes: dict[str, str] | None = None) -> None:
+        notebook = nbformat.read(bundled_notebooks() / f"{name}.ipynb", as_version=4)
+        left = {'profile = "classroom"': 'profile = "smoke"', **(changes or {})}
+        for cell in notebook.cells:
+            for before in [before for before in left if before in cell.source]:
+                cell.source = cell.source.replace(before, left.pop(before))
+        assert left == {}
+        open_notebook(notebook)
+
+    return run
+
+
+def panel(page: Page, cell_id: str) -> Locator:
+    """The cell, scrolled to, once its plot is drawn; the plot is inside the width of the cell."""
+    page.evaluate(SCROLL_TO, cell_id)
+    cell = page.locator(f'[data-cell="{cell_id}"]')
+    expect(cell.locator(".js-plotly-plot .main-svg").first).to_be_visible()
+    return cell
+
+
+def test_a_lesson_goes_on_with_the_run_that_was_stopped_by_hand(open_lesson, lab):
+    page = lab
+    its_run = 'create_method("hard_negatives"), lab.corpus, lab.config('
+    open_lesson("12_your_own_method", {its_run + ")": its_run + "steps=100_000)"})
+    command(page, "run-all-above", "monitor")
+    command(page, "run-cell", "monitor")
+
+    cell = panel(page, "monitor")
+    scores = cell.locator(".js-plotly-plot").nth(1).locator(".trace").last.locator(".point")
+    expect(scores.nth(1)).to_be_visible()  # the run goes on in a thread, and was scored since it began
+    cell.get_by_role("button", name="stop").click()
+    expect(cell).to_contain_text("Stopped: the panel's run has the encoder")
+    assert cell.evaluate(OVERLAPPING) == []
+
+    command(page, "run-all-below", "wait")
+    assert red(page) == []
+    assert [cell["id"] for cell in page.evaluate(CODE_CELLS) if cell["count"] is None] == []
