@@ -195,8 +195,8 @@ class ShuffledGroupWhitening(nn.Module):
         running: whether training whitens not each batch by its own statistics, but by the running
             estimates of Eq. 13 after this batch, without a gradient through them. That is how 64
             rows whiten 768 channels at once, in the full-width rows of the paper's Table 3.
-        momentum: in [0, 1).
-        seed: of the layer's own generator of permutations, whose state is part of the `state_dict`:
+        momentum: a number in [0, 1).
+        seed: the seed of the layer's own generator of permutations, whose state is part of the `state_dict`:
             a resumed run continues the same stream.
 
     Raises:

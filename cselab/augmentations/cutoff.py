@@ -17,8 +17,8 @@ def cut_features(
     Args:
         tokens: the result of `Encode.tokens`.
         width: dimensions of the encoder.
-        share: of the dimensions that are cut, rounded down; 0.2 in ConSERT.
-        generator: for the choices, on the CPU.
+        share: the share of the dimensions that are cut, rounded down; 0.2 in ConSERT.
+        generator: draws the choices, on the CPU.
 
     Returns:
         the tokens with `embedding_mask` [n, t, width]: factors of the embedding layer's output, 0 or 1.
@@ -36,8 +36,8 @@ def cut_tokens(tokens: Mapping[str, Tensor], share: float, generator: torch.Gene
 
     Args:
         tokens: the result of `Encode.tokens`.
-        share: of each sentence's own tokens that are cut, rounded down.
-        generator: for the choices, on the CPU.
+        share: the share of each sentence's own tokens that are cut, rounded down.
+        generator: draws the choices, on the CPU.
 
     Returns:
         the tokens with `embedding_mask` [n, t, 1]: see `cut_features`.

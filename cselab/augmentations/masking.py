@@ -20,7 +20,7 @@ def mask_spans(
 
     Args:
         tokens: the result of `Encode.tokens`.
-        shares: of each sentence's own tokens, at least one token.
+        shares: the shares of each sentence's own tokens, at least one token.
         generator: draws the places, on the CPU.
         mask: the id of [MASK].
     """

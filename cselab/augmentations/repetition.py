@@ -19,7 +19,7 @@ def repeat_subwords(
     Args:
         tokens: the result of `Encode.tokens`.
         most: [n], the largest number of tokens that may be doubled; a sentence has no more than its tokens.
-        generator: for random draws, on the CPU.
+        generator: draws the random numbers, on the CPU.
         padding: the id of the padding token.
 
     >>> ids = torch.tensor([[2, 7, 8, 3]])

@@ -16,7 +16,7 @@ def draw_spans(
         document: a text; blanks separate its words.
         anchors, positives: how many anchors, and positives of each.
         shortest, longest: lengths of a span as shares of the document; at least one word.
-        generator: for random draws, on the CPU.
+        generator: draws the random numbers, on the CPU.
 
     Returns:
         The anchors, and a list of positives of each.

@@ -17,7 +17,7 @@ def switch_case(texts: Sequence[str], share: float, generator: torch.Generator) 
     Args:
         texts: sentences.
         share: the probability for each word; 0.05 to 0.15 in CARDS.
-        generator: for random draws, on the CPU.
+        generator: draws the random numbers, on the CPU.
 
     >>> switch_case(["Rain fell on Paris."], 1.0, torch.Generator())
     ['rain Fell On paris.']

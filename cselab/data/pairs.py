@@ -120,8 +120,8 @@ def as_pairs(source: PairSource, name: str = "pairs", split: str | None = None) 
         source: `Pairs`; (sentence1, sentence2, score) tuples or rows of an array; InputExamples; a table in memory
             (`cselab.data.tables.rows_in_memory`: a DataFrame, a `datasets.Dataset`, dicts ...) with columns of these
             names; or a file that `read_pairs` reads.
-        name: of pairs that bring none.
-        split: for a table with a column of splits; with several splits, None means "test", with a warning.
+        name: the name of pairs without one.
+        split: the split of a table with a column of splits; with several splits, None means "test", with a warning.
 
     Raises:
         DataError: a row without two sentences and a finite score, a table without a column, or no pairs at all.

@@ -22,7 +22,7 @@ def read_sentences(path: str | Path, column: str | None = None, every_row: bool 
 
     Args:
         path: the file, or the folder of a data set.
-        column: of a table; None means the column "sentence" or "text", see `cselab.data.tables.text_column`.
+        column: the column of a table; None means the column "sentence" or "text", see `cselab.data.tables.text_column`.
         every_row: refuse rows without text. Otherwise these rows are skipped, and a warning has their number.
 
     Raises:
@@ -113,7 +113,7 @@ def read_rows(
     Args:
         path: the file, also .gz, .xz; or the folder of a data set.
         columns: the columns of a row, `Method.columns`.
-        column: of a table, where a row holds one text; see `read_sentences`.
+        column: the column of a table, if a row holds one text; see `read_sentences`.
 
     Raises:
         MissingFile: the path is not a file.

@@ -137,8 +137,8 @@ class SentenceEncoder(nn.Module):
         template: the prompt of `mask` pooling, with {sentence} where the sentence goes.
         name: the encoder's source, shown in results.
         prefix: keys and values that each layer attends to before the sentence's (`cselab.encoders.adapters`), or None.
-        precision: of `encode`: "fp32", "bf16" (about two digits of a vector; faster if the processor supports
-            bfloat16), or "auto": the faster of these. May be set later; it is not saved.
+        precision: the precision of `encode`: "fp32", "bf16" (about two digits of a vector; faster if the processor
+            supports bfloat16), or "auto": the faster of these. May be set later; it is not saved.
 
     `prompts` (texts to put before a sentence, by name), `default_prompt_name` and `truncate_dim` come from the folder,
     can be set and are saved. They have the meaning of sentence-transformers: see `encode`.
@@ -418,7 +418,7 @@ class SentenceEncoder(nn.Module):
         Args:
             adapter: a config of peft, as in `SentenceTransformer.add_adapter`: `LoraConfig(r=8)`; or a rank, which is
                 LoRA on all linear layers of the transformer with `lora_alpha` twice the rank.
-            seed: of the adapters' first weights.
+            seed: the seed of the adapters' first weights.
 
         Raises:
             ModuleNotFoundError: peft is not installed.

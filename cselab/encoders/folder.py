@@ -168,7 +168,7 @@ def save_folder(
     """Write an encoder's parts into the empty folder `path`.
 
     Args:
-        backbone, tokenizer: of transformers.
+        backbone, tokenizer: those of transformers.
         settings: pooling, representation, max_length, normalize, template, and those of `OPTIONAL`, as returned by
             `read_folder`.
         head: linear layers with their activations, or nothing.

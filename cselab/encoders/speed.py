@@ -42,7 +42,7 @@ def bucket_by_length(
 
     Args:
         lengths: tokens of each row, ascending.
-        most_rows: of a part; None allows any number.
+        most_rows: the largest number of rows of a part; None allows any number.
         overhead: tokens that could be computed in the time that a further pass costs.
 
     Returns:

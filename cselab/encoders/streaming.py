@@ -38,7 +38,7 @@ def encode_to_file(
         batch_size: sentences per forward pass.
         show_progress_bar: whether the sentences done are counted.
         normalize_embeddings: scale each vector to length one.
-        prompt_name: of the encoder's `prompts`, put before each sentence.
+        prompt_name: the name of one of the encoder's `prompts`, put before each sentence.
 
     Returns:
         The file's array, mapped into memory and read-only.

@@ -17,7 +17,7 @@ class CosineParts:
     """The cosine of two sentences, and the part of each word.
 
     Attributes:
-        cosine: of the two sentences.
+        cosine: the cosine of the two sentences.
         first, second: the words of each sentence; special tokens and a prompt are among them where `pairs` is known.
         of_first, of_second: the part of each word.
         pairs: the part of each pair of words [n, m], which sum to the cosine, and whose sums over rows and columns are

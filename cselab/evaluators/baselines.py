@@ -174,7 +174,7 @@ def fitted(
         text: a text file, one sentence per line; or "world" for training sentences of the bundled world.
         limit: fit on the first `limit` sentences; None means all sentences of a file, and `WORLD_SENTENCES` of the
             world.
-        options: of `encoder.encode` while it is fitted, such as `prompt_name`.
+        options: the options of `encoder.encode` while it is fitted, such as `prompt_name`.
 
     Raises:
         ValueError: an unknown transform; too few sentences to fit it on; vectors that are not finite or all the
@@ -207,7 +207,8 @@ def named_encoder(
         name: "random"; "word-overlap"; "static:FILE" for averaged word vectors of a GloVe text file;
             "static:ENCODER" for the averaged input embeddings of an encoder; otherwise an encoder's bundled
             name, folder or hub name.
-        pooling, representation, device, precision: of an encoder that has them; see `SentenceEncoder.from_pretrained`.
+        pooling, representation, device, precision: those of an encoder that has them; see
+            `SentenceEncoder.from_pretrained`.
 
     Raises:
         ValueError: a precision other than "fp32" for a baseline without a network.

@@ -95,8 +95,8 @@ class Clustering(LoadedByName):
     """Six short-text sets: mean accuracy of k-means over seeds, as the survey's numbers were made.
 
     Attributes:
-        seeds: of the k-means runs whose mean is reported, with their spread in the interval. EASE's released code has
-            one run, the best of ten starts, which scores higher.
+        seeds: the seeds of the k-means runs whose mean is reported, with their spread in the interval. EASE's released
+            code has one run, the best of ten starts, which scores higher.
 
     Raises:
         ValueError: no seed.

@@ -54,7 +54,7 @@ def compare(first: Predictions, second: Predictions, metric: str = "spearman", s
 
     Args:
         first, second: `Scores`, or the result of a `PairsEvaluator`.
-        metric: of STS: "spearman" or "pearson".
+        metric: the metric of STS: "spearman" or "pearson".
 
     Raises:
         ValueError: no task in common; without predictions, fewer than two; a task with different rows, protocol, folds

@@ -86,7 +86,7 @@ class Dimensions:
 
     Attributes:
         widths: numbers of dimensions below the encoder's width; the whole width is always included.
-        seed: of the bootstrap.
+        seed: the seed of the bootstrap.
 
     Raises:
         ValueError: no widths, or one below 2, of which every cosine is 1 or -1.

@@ -51,8 +51,9 @@ def evaluate(
             was named, and otherwise listed in `Scores.missing`.
         cache: a folder in which vectors are kept, for encoders with `weights_hash()`.
         prompt_name: one of the encoder's `prompts`, for every sentence; the records name the prompt.
-        options: of the suites that were given by name; each suite gets those that it has: `aggregation=` and `seed=`
-            (sts), `split=` (geometry), `protocol=` (transfer), `seeds=` (clustering). The suites describe them.
+        options: the options of the suites that were given by name; each suite gets those that it has: `aggregation=`
+            and `seed=` (sts), `split=` (geometry), `protocol=` (transfer), `seeds=` (clustering). The suites describe
+            them.
 
     Returns:
         `Scores`; embeddings that cannot be scored (constant, NaN) give a record with the reason, no number.

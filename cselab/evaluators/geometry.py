@@ -99,10 +99,10 @@ class Geometry:
     text file, or "world" for the bundled world's pairs.
 
     Attributes:
-        split: of STS-B or the world's pairs: "train", "dev" or "test"; of STS-B also "full", all together. Pairs
-            given as data have their own split.
+        split: the split of STS-B or the world's pairs: "train", "dev" or "test"; of STS-B also "full", all together.
+            Pairs given as data have their own split.
         threshold: pairs with a gold score above it are the positive pairs of the alignment.
-        seed: for drawing pairs if there are too many sentences for all pairs.
+        seed: the seed for drawing pairs if there are too many sentences for all pairs.
 
     Raises:
         ValueError: an unknown split.

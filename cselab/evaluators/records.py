@@ -32,7 +32,7 @@ class Record:
         metric: "spearman", "pearson", "accuracy", "uniformity", ...
         value: correlations and accuracies times 100, geometry in its own unit; None when it failed.
         interval: the 95 % interval of the value.
-        standard_error: of a value that was estimated from a sample; None for an exact one.
+        standard_error: the standard error of a value that was estimated from a sample; None for an exact one.
         aggregation: how subsets were put together ("all", "mean", "weighted_mean"), or empty.
         protocol: the way of measuring, if a task has several.
         rows: the pairs or sentences measured.
@@ -93,7 +93,7 @@ class Outcome:
     Attributes:
         predicted, gold: similarities of pairs, or classes of rows.
         strata: the rows that are scored together (of an STS subset, of a fold), with their share in the score.
-        metrics: by which it can be scored; the first is that of the headline record.
+        metrics: the available metrics; the first is that of the headline record.
         protocol: settings that must be equal for two outcomes to be comparable, in addition to the rows.
         data_hash: sha256 of the data, of the rows that were trained on too.
     """

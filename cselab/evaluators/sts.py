@@ -126,7 +126,7 @@ class STS(LoadedByName):
     Attributes:
         aggregation: how the subsets of STS12 to STS16 become one score: "all" (the papers' choice), "mean" or
             "weighted_mean". The remaining aggregations are among the records.
-        seed: of the bootstrap.
+        seed: the seed of the bootstrap.
 
     Raises:
         ValueError: an unknown aggregation.

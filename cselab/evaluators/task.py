@@ -49,7 +49,7 @@ class Suite(Protocol):
     """A set of tasks and how they are measured: a dataclass whose fields are the suite's options.
 
     Attributes:
-        name: of the suite, as on the command line.
+        name: the name of the suite, as on the command line.
         tasks: the names of its tasks.
     """
 

@@ -33,9 +33,9 @@ def model_card(folder: str | Path, repo_id: str, scores: Scores | None = None) -
     (rows and SHA-256), seed and versions. Without `scores`, the card states that no score was measured.
 
     Args:
-        folder: of an encoder, or of a finished run.
+        folder: the folder of an encoder, or of a finished run.
         repo_id: the model's future name on the hub, "name/model".
-        scores: of `evaluate`, or `read_scores`, or `cselab.integrations.mteb.read_results`.
+        scores: the result of `evaluate`, or `read_scores`, or `cselab.integrations.mteb.read_results`.
 
     Raises:
         CheckpointError: the folder is not an encoder, a run that is not finished, or damaged.
@@ -100,7 +100,7 @@ def push_to_hub(
     Args:
         encoder: a `SentenceEncoder`, or the folder of one, or of a finished run.
         repo_id: "name/model"; created if missing.
-        scores: for the card.
+        scores: the scores on the card.
         private: whether a new repository is private (the default); None: the owner's default.
 
     Raises:

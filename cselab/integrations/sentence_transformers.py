@@ -58,8 +58,8 @@ class GeometryEvaluator(SentenceEvaluator):
         scores: how alike the sentences of each pair are; without them all pairs are positive.
         threshold: pairs with a score above it are positive: 4 on the scale of 0 to 5 (Gao et al. 2021), which is 0.8
             where the scores were divided by 5.
-        name: of the sentences, before the name of each metric.
-        options: of `model.encode`, such as `batch_size` and `truncate_dim`.
+        name: the name of the sentences, a prefix of each metric's name.
+        options: the options of `model.encode`, such as `batch_size` and `truncate_dim`.
 
     Raises:
         ValueError: no sentence, columns of different lengths, scores without second sentences, no pair above the

@@ -18,7 +18,7 @@ def spread_out(vectors: View, mean_weight: float = 1.0) -> Loss:
 
     Args:
         vectors: `[N, d]`, N >= 2; one view.
-        mean_weight: of M_1^2, 0 or more.
+        mean_weight: the weight of M_1^2, 0 or more.
 
     Returns:
         The terms `spread_mean`, in [0, mean_weight], and `spread_moment`, in [0, 1 - 1/d].

@@ -124,7 +124,7 @@ class Setup:
     Attributes:
         encoder: the encoder to train.
         rows: the whole corpus.
-        seed: of the `generator`, from which fresh weights come.
+        seed: the seed of the `generator`, from which fresh weights come.
     """
 
     encoder: SentenceEncoder

@@ -13,8 +13,8 @@ class CERT(MoCo):
     file with these texts in the columns sentence and paraphrase, or the world's paraphrases. The queue of 6,720 should
     be smaller than the corpus.
 
-    The recipe is the released code's. Its optimiser is not here: SGD with momentum 0.9, whose rate falls by a cosine,
-    where all methods here have AdamW and a linear decay. The same rate of 4e-5 makes different steps in the paper.
+    The recipe is that of the released code, apart from its optimiser, SGD with momentum 0.9 and a cosine schedule.
+    All methods of cselab use AdamW and a linear decay, so the same rate of 4e-5 makes different steps.
 
     See also: `MoCo`; `BTBERT`, the same rows without a queue.
     """

@@ -12,8 +12,8 @@ class Recipe:
 
     Attributes:
         lr, batch_size, epochs, max_length, eval_every: as in `TrainConfig`.
-        pooling: of the encoder.
-        hyperparameters: of the method, where they depend on the family.
+        pooling: the pooling of the encoder.
+        hyperparameters: the hyperparameters of the method, where they depend on the family.
         whose: the original method, if a paper uses the recipe of an earlier one.
     """
 

@@ -40,7 +40,7 @@ class Probes(NamedTuple):
 
     Attributes:
         dev_accuracy: share of right answers on the dev rows, between 0 and 1.
-        predicted: by fold, the class of each test row as each penalty's classifier sees it.
+        predicted: for each fold, the class of each test row as each penalty's classifier sees it.
     """
 
     dev_accuracy: Float[np.ndarray, "f p"]
@@ -62,7 +62,7 @@ class MinibatchProbes:
         batch_size: rows in a step; the last step of a pass has the remaining rows.
         tenacity, epoch_size, max_epochs: see above; no round starts after more than `max_epochs` passes.
         held_out: the share of the training rows to stop by where a fold brings no dev rows.
-        seed: of start and order.
+        seed: the seed of initial weights and order.
     """
 
     optimiser: Literal["Adam", "RMSprop"]

@@ -29,8 +29,9 @@ class Ranking:
     """Many systems compared, each pair counted.
 
     Attributes:
-        scores: of each system.
-        p_values: of each pair, two-sided, for all pairs together; below `LEVEL` a pair differs significantly.
+        scores: the scores of each system.
+        p_values: the p-values of each pair, two-sided, for all pairs together; below `LEVEL` a pair differs
+            significantly.
         test: the method of the p-values.
     """
 

@@ -55,7 +55,7 @@ class ResumableSteps:
     progress; `stopped` ends the loop.
 
     Args:
-        name: of the work, for its progress.
+        name: the name of the work, for its progress.
         last: the number of steps.
         parts: objects with a state: name -> model, optimiser, schedule, method.
         checkpoint: the file; None keeps none.

@@ -21,9 +21,9 @@ class BertFlow(TransformerMixin, BaseEstimator):
     and depends on its seed.
 
     Args:
-        levels, depth, hidden: of the flow; the released 3, 3 and 32.
-        epochs, batch_size, learning_rate: of the fit. A last batch that is not full is left out.
-        seed: of the weights and of the order of the sentences. The same seed gives the same transform.
+        levels, depth, hidden: the sizes of the flow; the released 3, 3 and 32.
+        epochs, batch_size, learning_rate: those of the fit. A last batch that is not full is left out.
+        seed: the seed of the weights and of the order of the sentences. The same seed gives the same transform.
 
     After `fit`: `flow_`, the `Glow`; `history_`, the loss of each step (nats per dimension).
     """

@@ -83,7 +83,7 @@ class Glow(nn.Module):
     """The flow f from embeddings to a standard normal, of the same width.
 
     Args:
-        width: of the embeddings, at least 2^levels.
+        width: the width of the embeddings, at least 2^levels.
         levels, depth, hidden: BERT-flow's are 3 levels of 3 steps, couplings of 32 hidden units.
         generator: draws the weights of the couplings.
 

@@ -26,7 +26,7 @@ class Noun:
         kind: "count"; "mass" (bread); "bare", never with an article (chess); "pair", plural only (scissors);
             "unique", always with "the" (the moon); "mine", said with "my" (uncle); "name"; "class", which is never
             said.
-        families: of adjectives that suit it.
+        families: the families of adjectives that suit it.
         on: the preposition of a place, "in" if empty.
         possessive: "his", "her", "their" or "its".
     """

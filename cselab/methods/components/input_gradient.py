@@ -12,7 +12,7 @@ from cselab.encoders.encoding import Encode
 def input_gradient(
     encode: Encode, sentences: Sequence[str], loss: Callable[[Float[Tensor, "n d"]], Tensor]
 ) -> tuple[dict[str, Tensor], Float[Tensor, "n t d"]]:
-    """The tokens with `inputs_embeds` instead of ids, and d loss / d inputs_embeds; no further gradient remains.
+    """The tokens with `inputs_embeds` instead of ids, and d loss / d inputs_embeds; no computation graph remains.
 
     Of several processes each gets the slope of its share of the sentences, times the number of processes; only its
     direction matters.

@@ -10,7 +10,7 @@ class Queue(nn.Module):
 
     Args:
         size: how many vectors it holds.
-        width: of the vectors.
+        width: the width of the vectors.
         generator: with one, the queue starts full of random directions, as MoCo's and MoCoSE's; without, it starts
             empty and fills, as ESimCSE's.
 

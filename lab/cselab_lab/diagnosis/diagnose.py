@@ -35,7 +35,7 @@ def diagnose(
         corpus: the training corpus: sentences, rows of several texts, or a table in memory, for example a
             `datasets.Dataset`, streamed or not.
         others: more seeds, in any form of the subject.
-        pooling: for an encoder that is opened by its name.
+        pooling: the pooling of an encoder that is opened by its name.
         test: the test pairs, to look for them in the corpus; `cselab.data.as_pairs` reads them.
 
     Raises:

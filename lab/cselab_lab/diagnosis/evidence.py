@@ -49,7 +49,7 @@ class Evidence:
         texts: texts to encode, or the texts of the vectors; default: the natural sentences of Classroom STS.
         vectors: `[n, d]`, instead of an encoder.
         corpus: the training sentences, if known.
-        training: of a run.
+        training: the training of a run.
         others: encoders, or vectors of the same texts, from more seeds.
 
     Attributes:

@@ -101,7 +101,7 @@ def explain_score(
     ends with the fewest changes that give the number.
 
     Args:
-        task: of the STS suite or the world's ("STS12", "STS-B", "Classroom-STS"), a file of pairs, or `Pairs`.
+        task: a task of the STS suite or the world's ("STS12", "STS-B", "Classroom-STS"), a file of pairs, or `Pairs`.
         expected: the number; text ("60.70") keeps its digits, and with them the accuracy.
         changes: the most changes at once. With three, chance hits become likely.
         tolerance: in points; default half of the last digit, plus 0.005 for differences between machines.

@@ -39,7 +39,7 @@ class TieTable:
     """Systems by rank, with their possible ranks.
 
     Attributes:
-        names: of the systems.
+        names: the names of the systems.
         ranking: see `cselab.metrics.Ranking`.
         units: kind and number of the units: "tasks", "seeds", "rows" ...
         left_out: columns that were not counted, and the reasons.
@@ -94,7 +94,7 @@ def tie_table(scores: str | Path | pandas.DataFrame | Mapping[str, Mapping[str, 
             file (.csv, .tsv); a file of three columns, system, task (or seed) and score; a table with a row per
             sentence pair, a column gold with the gold score, and the predictions of each system; or a folder of MTEB's
             result files (`cselab.integrations.mteb`).
-        seed: of the bootstrap.
+        seed: the seed of the bootstrap.
 
     Raises:
         DataError: a file in no such form; the message names the missing part.

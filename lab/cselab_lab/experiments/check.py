@@ -53,7 +53,7 @@ def check_experiment(
 
     Args:
         experiment, profile, folder: as in `read_results`.
-        seeds: of trained rows; all recorded ones when None.
+        seeds: the seeds of trained rows; all recorded ones when None.
         only: labels of the rows; all recorded ones when empty.
 
     Raises:

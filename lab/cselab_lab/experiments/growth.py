@@ -101,7 +101,7 @@ def by_size(results: Results, name: str = "steps") -> DataFrame:
     """How large each effect is at each size that was run, one per line, and the papers' effects at their sizes.
 
     Args:
-        results: of the experiment `effects-grow`.
+        results: the results of the experiment `effects-grow`.
         name: "steps" or "batch".
 
     Returns:

@@ -33,8 +33,8 @@ class BundledRecipe:
     Attributes:
         steps, lr, batch_size, eval_every: as in `TrainConfig`. The score jumps within the first steps: evaluate often.
         precision: float32, so that the same seed gives the same numbers with and without bfloat16.
-        pooling: of the encoder: [CLS] for `mini`, as in the papers, with the training head of the method; the mean
-            for `micro`, whose [CLS] gets worse with contrastive training (its card has the numbers).
+        pooling: the pooling of the encoder: [CLS] for `mini`, as in the papers, with the training head of the method;
+            the mean for `micro`, whose [CLS] gets worse with contrastive training (its card has the numbers).
 
     See also: `cselab.methods.recipe`, the papers' settings for BERT and RoBERTa.
 
@@ -95,10 +95,10 @@ class Profile:
         suites: the measured suites; those that need the SentEval folder are omitted without one.
         geometry: the pairs on which alignment, uniformity and rank are measured: the dev split of "world" or "STS-B".
         recipe: fields of `TrainConfig`.
-        pooling: of every encoder, unless a row sets its own.
+        pooling: the pooling of every encoder, unless a row sets its own.
         purpose: the use of its numbers, for help and tables.
         fit_on: number of the corpus's sentences for fitting a post-hoc transform; None means all.
-        headline_seeds: of the rows of a headline claim (`Experiment.headlines`), where those are more.
+        headline_seeds: the seeds of the rows of a headline claim (`Experiment.headlines`), where those are more.
         own_recipes: whether a method trains with its paper's recipe (`Method.recipes`) if that has one for the family
             of the encoder; `recipe` is for the rest.
     """
@@ -209,10 +209,10 @@ class Claim:
     """Something that a paper claims about some rows: a weighted sum of their numbers, positive where the claim holds.
 
     Attributes:
-        claim: in words.
-        labels: of the rows.
+        claim: the claim in words.
+        labels: the labels of the rows.
         on: the column that is judged; empty for the experiment's first.
-        unit: of the statistic.
+        unit: the unit of the statistic.
         small: whether the claim is smallness.
     """
 
@@ -352,9 +352,9 @@ class Row:
     Args:
         label: its name in our tables.
         method: a registered method; None trains nothing.
-        parameters: of the method: values; functions of the `Size` where the paper's number belongs to a width of 768;
-            or a `Row`, which is trained first with the same seed, as DCLR's guide: the value is the folder of its
-            encoder.
+        parameters: the parameters of the method: values; functions of the `Size` where the paper's number belongs to a
+            width of 768; or a `Row`, which is trained first with the same seed, as DCLR's guide: the value is the
+            folder of its encoder.
         published: the row of the published table, or (row, column) where the paper's rows are our columns; None
             where the paper has none.
         encoder: which of the profile's encoders: "base", "large", "roberta", "roberta-large" ...
@@ -425,7 +425,7 @@ class Experiment:
 
     Args:
         name: the paper and its table, such as "imsimcse-table1", whose published numbers apply; or any different name.
-        question: in one sentence.
+        question: the question in one sentence.
         rows: the rows to run, after the plain encoder, unchanged and with its mean subtracted.
         columns: the measured columns; the first one is the verdict's.
         claims: the paper's claims as statistics.
@@ -558,7 +558,7 @@ class Job:
     """One row with one seed.
 
     Attributes:
-        label: of the row.
+        label: the label of the row.
         seed: None where nothing is drawn at random.
         settings: everything that decides the numbers.
         suites, geometry: the measures, if the data exist; see `Profile`.

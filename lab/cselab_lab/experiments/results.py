@@ -70,7 +70,7 @@ class Store:
     computes.
 
     Args:
-        folder: of the results files.
+        folder: the folder of the results files.
         experiment, profile: their names.
     """
 
@@ -190,7 +190,7 @@ class Verdict:
             the paper prints some.
         sample: the statistic of each seed.
         interval: the 95 % interval of its mean (Student's t), or None with fewer than two seeds.
-        p_value: of the paired t-test; `p_exact` of the exact sign-flip test.
+        p_value: the p-value of the paired t-test; `p_exact` of the exact sign-flip test.
     """
 
     claim: str
@@ -399,8 +399,8 @@ class Results:
 
     Attributes:
         experiment, profile: the experiment and its profile.
-        lines: by row and seed (None where nothing is drawn), the finished jobs; rows that have some.
-        reasons: of the rows that cannot be run under this profile, why.
+        lines: the finished jobs by row and seed (None if nothing is drawn).
+        reasons: why a row cannot be run under this profile.
         other: the number of lines with different settings, which are not read.
     """
 
@@ -617,8 +617,8 @@ def read_results(
 
     Args:
         experiment, profile: which.
-        folder: of the results files. By default `results` in the current directory; without local lines, the records
-            that come with cselab are read.
+        folder: the folder of the results files. By default `results` in the current directory; without local lines, the
+            records that come with cselab are read.
 
     Raises:
         ValueError: an unknown experiment or profile.

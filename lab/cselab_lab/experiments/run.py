@@ -80,7 +80,7 @@ def run_experiment(
         only: labels of the rows to run; all when empty. The plain encoder is always among them.
         workers: processes on this machine, started for this call; 0 computes in this process.
         scheduler: address of a Dask scheduler ("tcp://host:8786"), whose workers compute.
-        folder: of the results files.
+        folder: the folder of the results files.
         keep_encoders: a folder where each trained encoder is kept, under the hash of its line. An existing encoder is
             measured and not trained again, for example if a second table needs further suites. Workers must reach it.
         show_progress_bar: whether progress is shown.

@@ -24,7 +24,7 @@ def execute(
     """Run the cells in `folder` and write the notebook with its outputs, partial where a cell failed.
 
     Args:
-        notebook: with one cell tagged `parameters`.
+        notebook: a notebook with one cell tagged `parameters`.
         executed: the file to write.
         parameters: passed in a new cell, below the defaults.
         folder: where the cells run.

@@ -66,7 +66,7 @@ class Solution:
 
     Args:
         lesson: name of the notebook.
-        name: of the function.
+        name: the name of the function.
 
     >>> Solution("01_anisotropy", "my_mean_cosine")(np.array([[1.0, 0.0], [2.0, 0.0]])).item()
     1.0

@@ -22,10 +22,10 @@ def hard_negatives(
     trained from the first, shows which pairs training has separated.
 
     Args:
-        pairs: with grades, such as `load_sts("STS-B", split="train")`, or your own from `read_pairs`.
+        pairs: graded pairs, such as `load_sts("STS-B", split="train")`, or your own from `read_pairs`.
         encoders: one, or several by name; the first one chooses and sorts.
-        share: of the pairs, from the lowest grade upwards, that count as negatives; above 0, at most 1. Grades that
-            equal the highest of these are in.
+        share: the share of the pairs, from the lowest grade upwards, that count as negatives; above 0, at most 1.
+            Grades that equal the highest of these are in.
         count: how many pairs at most.
 
     Returns:

@@ -149,9 +149,10 @@ def setup(
     Args:
         name: the notebook's, `"00_tour"`; under it the recorded numbers are found.
         profile: `"smoke"` is a test that everything runs, `"classroom"` is for a laptop, `"paper"` for a GPU.
-        seed: of training only: order of the sentences and dropout. A different seed is a new run on the same data.
-        world_seed: of the world's sentences, training and test; change it to see whether a finding depends on these
-            sentences.
+        seed: the seed of training only: order of the sentences and dropout. A different seed is a new run on the same
+            data.
+        world_seed: the seed of the world's sentences, training and test; change it to see whether a finding depends on
+            these sentences.
         corpus: a text file, one sentence per line; without one, sentences of the world.
         device: default: the GPU where there is one.
         settings: encoder, pooling, sentences, steps, batch_size, lr, precision, eval_every; `None` means the profile's,

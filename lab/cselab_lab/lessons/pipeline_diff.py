@@ -80,7 +80,7 @@ def pipeline_diff(
 
     Args:
         method: an instance; `create_method(name)` makes one.
-        encoder: by default "micro".
+        encoder: "micro" by default.
         rows: a corpus with the method's columns, a dozen rows; the first half is the batch. By default the world's.
 
     >>> from cselab.methods import create_method
