@@ -74,8 +74,8 @@ def side_by_side(
                 trace.legendgroup, trace.showlegend = trace.name, trace.name not in named
                 named.add(trace.name)
             traces.append(trace)
-    # Put together at once: adding traces and axes one by one takes plotly.py ten times as long.
-    return go.Figure(traces, layout)
+    # Adding part by part takes plotly.py ten times as long, checking the traces a second time four times; the tests check.
+    return go.Figure(traces, layout, _validate=False)
 
 
 def decades(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
