@@ -67,7 +67,7 @@ def test_every_state_has_the_same_traces_in_the_same_frame_and_the_figure_is_pur
     figures = [panel.figure(**change) for change in changes]
     assert len({tuple(trace.uid for trace in figure.data) for figure in figures}) == 1
     for figure in figures:
-        assert go.Figure(figure.to_dict()).data  # Plotly refuses a property that it does not know; `side_by_side` does not ask
+        assert go.Figure(figure.to_dict()).data  # refuses what `side_by_side` does not check
         uids = [trace.uid for trace in figure.data]
         assert None not in uids and len(set(uids)) == len(uids)
         assert 200 <= figure.layout.height <= 1200

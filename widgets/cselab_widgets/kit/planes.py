@@ -74,7 +74,7 @@ def side_by_side(
                 trace.legendgroup, trace.showlegend = trace.name, trace.name not in named
                 named.add(trace.name)
             traces.append(trace)
-    # Adding part by part takes plotly.py ten times as long, checking the traces a second time four times; the tests check.
+    # Adding part by part takes plotly.py ten times as long, checking the traces again four times: the tests do that.
     return go.Figure(traces, layout, _validate=False)
 
 
