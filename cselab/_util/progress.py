@@ -15,7 +15,7 @@ _quiet = False
 
 @contextmanager
 def be_quiet() -> Iterator[None]:
-    """No progress is shown inside, for any argument of the caller; this is the meaning of `-q`."""
+    """A context without progress, whatever the arguments of the caller; the meaning of `-q`."""
     global _quiet
     before, _quiet = _quiet, True
     try:

@@ -15,7 +15,7 @@ SAVING = f"saving{PART}"  # a folder of such files
 
 @contextmanager
 def cannot_write(path: Path) -> Iterator[None]:
-    """Turn a full disk or a missing permission inside into one sentence, for every library.
+    """A context that turns a full disk or a missing permission into an error of one sentence, for every library.
 
     Raises:
         OSError: the path cannot be written; the message names path, reason and remedy.

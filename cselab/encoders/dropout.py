@@ -118,7 +118,7 @@ def embedding_layer(backbone: Any) -> nn.Module:
 
 @contextmanager
 def embedding_changed(backbone: Any, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """Inside, the layers get the embedding layer's output [n, t, d] after `change`."""
+    """A context in which the layers get the embedding layer's output [n, t, d] after `change`."""
     hook = embedding_layer(backbone).register_forward_hook(lambda module, given, embedded: change(embedded))
     try:
         yield

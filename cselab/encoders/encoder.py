@@ -694,7 +694,7 @@ class RowsByTokens:
 
 @contextmanager
 def eval_mode(module: nn.Module) -> Iterator[None]:
-    """Dropout off inside, each submodule's mode put back afterwards."""
+    """A context without dropout; afterwards each submodule has its earlier mode."""
     modes = [(part, part.training) for part in module.modules()]
     module.eval()
     try:

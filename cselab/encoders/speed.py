@@ -89,7 +89,7 @@ def ends_apart(backbone: Any) -> bool:
 
 @contextmanager
 def first_token_alone(backbone: Any) -> Iterator[None]:
-    """Inside, the backbone's last hidden state is that of the first token [n, 1, d].
+    """A context in which the backbone's last hidden state is that of the first token [n, 1, d].
 
     Of the last layer only attention mixes tokens. The rest of the layer, three quarters of its products, is separate
     for each token, and `cls` and `cls_pooler` read only [CLS]. Vectors and gradients are those of a whole pass, to
@@ -133,7 +133,7 @@ def chosen_precision(wanted: str) -> str:
 
 
 def computing_in(precision: str, device: torch.device) -> torch.autocast:
-    """Inside, a network on that device multiplies in this precision; its weights stay float32."""
+    """A context in which a network on that device multiplies in this precision; its weights stay float32."""
     return torch.autocast(device.type, torch.bfloat16, enabled=chosen_precision(precision) == "bf16")
 
 
@@ -157,7 +157,7 @@ SMALLEST = 2**22
 
 
 class OneDnnLinearMode(TorchFunctionMode):
-    """Inside, large linear layers in float32 on the CPU are computed by oneDNN: the same vectors, to rounding.
+    """A context in which oneDNN computes large float32 linear layers on the CPU: the same vectors, up to rounding.
 
     For processors on which MKL, torch's library for float32 on x86, is half as fast: on AMD processors with AVX-512,
     MKL computes with half the width. On these, encoding `mini` needs 0.6 of the time (docs/scale.md).

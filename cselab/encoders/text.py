@@ -101,7 +101,7 @@ def remove_prompt(tokenizer: Any) -> None:
 
 @contextmanager
 def prompted(tokenizer: Any, template: str) -> Iterator[None]:
-    """The prompt inside, the earlier prompt afterwards.
+    """A context with this prompt; afterwards the earlier prompt applies.
 
     Raises:
         ValueError: a template without {sentence}, or with several.

@@ -69,7 +69,7 @@ class DCLR(Contrastive):
 
     @torch.enable_grad()
     def ascended(self, v: Views) -> Float[Tensor, "k d"]:
-        """Noise moved to where the loss rises most."""
+        """The noise after its steps up the gradient of the loss."""
         anchor, positive = v.anchor.detach(), v.positive.detach()
         size = round(self.noise * len(anchor)), anchor.shape[1]
         noise = self.gaussian(size, like=anchor)

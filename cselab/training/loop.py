@@ -1,4 +1,4 @@
-"""The training loop: any method, any encoder, on accelerate.
+"""The training loop, with accelerate, for any method and any encoder.
 
 A step depends only on (seed, step): its sentences and its dropout masks. So the same seed on the
 same machine gives the same history, and a run that was killed and started again ends with the same weights.

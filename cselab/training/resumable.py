@@ -29,7 +29,7 @@ def check_complete(module: nn.Module) -> None:
 
 @contextmanager
 def state_dict_errors(file: Path) -> Iterator[None]:
-    """State of a file is loaded inside; a mismatch is an error of one sentence.
+    """A context for loading the state of a file; a mismatch is an error of one sentence.
 
     Raises:
         CheckpointError: parts of this run are missing, or have different shapes.

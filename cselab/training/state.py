@@ -145,7 +145,7 @@ class Training:
 
     @contextmanager
     def earlier_divergence_first(self) -> Iterator[None]:
-        """An error inside may follow from an earlier diverged step that was not read yet; then that error is raised."""
+        """A context whose errors may follow from an earlier diverged step; then that divergence is raised."""
         try:
             yield
         except Exception:
