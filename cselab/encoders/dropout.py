@@ -58,7 +58,7 @@ def set_dropout(backbone: nn.Module, p: float) -> None:
 
 @contextmanager
 def dropout_at(backbone: nn.Module, p: float) -> Iterator[None]:
-    """Every place at the rate `p` inside, each at its own rate again afterwards.
+    """A context in which every place has the rate `p`; afterwards each has its own rate again.
 
     >>> layer = nn.Dropout(0.1)
     >>> with dropout_at(layer, 0.3):

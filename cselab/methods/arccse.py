@@ -16,8 +16,8 @@ class ArcCSE(Contrastive):
         l = ArcCon( h, h* )_m  +  weight * mean_i max(0, s(h_i, h''_i) - s(h_i, h'_i) + triplet_margin)
 
     ArcCon is the survey's Eq. 2, s the cosine; h' is the sentence with one span of 20 % of its tokens masked, h''
-    with 40 %, of which the 20 % are a part. No code was released. Our copies of the papers give the temperature, the shares
-    and the form of the loss. `margin` (degrees), `weight` and `triplet_margin` are our starting values, not the
+    with 40 %, of which the 20 % are a part. No code was released. Our copies of the papers give the temperature, the
+    shares and the form of the loss. `margin` (degrees), `weight` and `triplet_margin` are our starting values, not the
     paper's.
 
     See also: `cselab.losses.arc_con`; `cselab.augmentations.mask_spans`.
