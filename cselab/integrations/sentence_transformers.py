@@ -80,7 +80,7 @@ class GeometryEvaluator(SentenceEvaluator):
     ) -> None:
         super().__init__()
         if sentences2 is None and scores is not None:
-            raise ValueError("scores belong to pairs: pass sentences2, too")
+            raise ValueError("scores belong to pairs: give sentences2, too")
         self.sentences = check_sentences(sentences1)
         self.first: list[str] = []
         self.second: list[str] = []

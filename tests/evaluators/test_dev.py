@@ -140,7 +140,7 @@ def short_run(encoder, method, evaluator, lr, **options):
 @pytest.mark.parametrize("evaluator", [PairsEvaluator(DEV), UnlabelledEvaluator(HELD_OUT)])
 def test_a_run_that_collapses_goes_on_and_the_step_says_why_it_has_no_score(evaluator):
     seen = []
-    with pytest.warns(UserWarning, match=r"no score at step 1: constant embeddings: .*; training goes on") as warned:
+    with pytest.warns(UserWarning, match=r"no score at step 1: constant embeddings: .*; training continues") as warned:
         run = short_run(make_encoder(), ToOnePoint(), evaluator, 1.0, callbacks=[lambda run, row: seen.append(row)])
     assert len(warned) == 1
     assert [row["step"] for row in run.history] == [0, 1, 2, 3, 4] and seen == run.history
