@@ -418,7 +418,7 @@ def test_a_dense_layer_of_another_width_is_named(of_others):
     (folder / "config.json").write_text(json.dumps(config | {"in_features": 5}))
     state = load_file(folder / "model.safetensors")
     save_file(state | {"linear.weight": state["linear.weight"][:, :5].contiguous()}, folder / "model.safetensors")
-    with pytest.raises(CheckpointError, match="a dense layer for 5 numbers where 8 come in"):
+    with pytest.raises(CheckpointError, match="a dense layer for 5 numbers but its input has 8"):
         SentenceEncoder.from_pretrained(of_others)
 
 
