@@ -15,19 +15,20 @@ flows through W, and the behaviour at inference. `num_groups` is the paper's k, 
 See also: `cselab.transforms.BertWhitening` for whitening fitted once on the embeddings of a finished encoder.
 """
 
-import math
-from typing import Any
+from typing import Annotated, Any
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-KINDS = ("zca", "pca")
-DIVISORS = ("n", "n-1")
+from cselab._util.arguments import Momentum, NonNegativeFloat, Range, UnitInterval, check_arguments
+
+Kind = Annotated[str, Range("'zca' or 'pca'", ("zca", "pca").__contains__)]
+Divisor = Annotated[str, Range("'n' or 'n-1'", ("n", "n-1").__contains__)]
 
 
-def covariance(x: Float[Tensor, "*groups n w"], divisor: str = "n") -> Float[Tensor, "*groups w w"]:
+def covariance(x: Float[Tensor, "*groups n w"], divisor: Divisor = "n") -> Float[Tensor, "*groups w w"]:
     """Covariance between the channels of `x`, over its rows, for each leading index apart.
 
     `divisor="n"` (as in the released WhitenedCSE) divides by the number of rows, `"n-1"` is unbiased.
@@ -40,7 +41,7 @@ def covariance(x: Float[Tensor, "*groups n w"], divisor: str = "n") -> Float[Ten
     tensor([[0.5000, 0.0000],
             [0.0000, 2.0000]])
     """
-    _check_name("divisor", divisor, DIVISORS)
+    check_arguments(covariance, locals())
     rows = x.shape[-2]
     if rows < 2:
         raise ValueError(f"a covariance needs at least 2 rows, x has {rows}: use a larger batch")
@@ -51,7 +52,10 @@ def covariance(x: Float[Tensor, "*groups n w"], divisor: str = "n") -> Float[Ten
 
 
 def whitening_matrix(
-    covariance: Float[Tensor, "*groups w w"], kind: str = "zca", eps: float = 0.0, shrinkage: float = 0.0
+    covariance: Float[Tensor, "*groups w w"],
+    kind: Kind = "zca",
+    eps: NonNegativeFloat = 0.0,
+    shrinkage: UnitInterval = 0.0,
 ) -> Float[Tensor, "*groups w w"]:
     """W with W^T M W = I, for each leading index apart, where M is the regularised covariance.
 
@@ -72,7 +76,7 @@ def whitening_matrix(
     tensor([[ 0.7500, -0.2500],
             [-0.2500,  0.7500]])
     """
-    _check_regularisation(kind, eps, shrinkage)
+    check_arguments(whitening_matrix, locals())
     with torch.autocast(covariance.device.type, enabled=False):
         covariance = _full_precision(covariance)
         covariance = (covariance + covariance.mT) / 2
@@ -89,13 +93,18 @@ def whitening_matrix(
 
 
 def group_whitening_matrix(
-    covariance: Float[Tensor, "d d"], num_groups: int, kind: str = "zca", eps: float = 0.0, shrinkage: float = 0.0
+    covariance: Float[Tensor, "d d"],
+    num_groups: int,
+    kind: Kind = "zca",
+    eps: NonNegativeFloat = 0.0,
+    shrinkage: UnitInterval = 0.0,
 ) -> Float[Tensor, "d d"]:
     """The matrix of Eq. 5: block-diagonal, a `whitening_matrix` for each group of neighbouring channels.
 
     Raises:
         ValueError: groups that do not divide the width; or as `whitening_matrix`.
     """
+    check_arguments(group_whitening_matrix, locals())
     width = covariance.shape[-1]
     shape = (num_groups, group_width(width, num_groups))
     group = torch.arange(num_groups, device=covariance.device)
@@ -110,10 +119,10 @@ def group_whiten(
     x: Float[Tensor, "n d"],
     num_groups: int,
     *,
-    kind: str = "zca",
-    eps: float = 1e-6,
-    shrinkage: float = 0.0,
-    divisor: str = "n",
+    kind: Kind = "zca",
+    eps: NonNegativeFloat = 1e-6,
+    shrinkage: UnitInterval = 0.0,
+    divisor: Divisor = "n",
     gradient_through_matrix: bool = False,
 ) -> Float[Tensor, "n d"]:
     """Whiten neighbouring channels in groups, with the statistics of this batch (Eq. 5).
@@ -136,6 +145,7 @@ def group_whiten(
 
     See also: `shuffled_group_whiten`; `ShuffledGroupWhitening`.
     """
+    check_arguments(group_whiten, locals())
     size = group_width(x.shape[1], num_groups)
     _check_rows(x.shape[0], size, shrinkage)
     with torch.autocast(x.device.type, enabled=False):
@@ -161,6 +171,7 @@ def shuffled_group_whiten(
     Raises:
         ValueError: `permutation` is not a permutation of the channels; or as `group_whiten`.
     """
+    check_arguments(shuffled_group_whiten, locals())
     ordered, inverse = permutation.sort()
     if not torch.equal(ordered, torch.arange(x.shape[1], device=ordered.device)):
         raise ValueError(
@@ -219,14 +230,14 @@ class ShuffledGroupWhitening(nn.Module):
         width: int,
         num_groups: int | None = None,
         *,
-        kind: str = "zca",
+        kind: Kind = "zca",
         shuffle: bool = True,
-        eps: float = 1e-6,
-        shrinkage: float = 0.0,
-        divisor: str = "n",
+        eps: NonNegativeFloat = 1e-6,
+        shrinkage: UnitInterval = 0.0,
+        divisor: Divisor = "n",
         gradient_through_matrix: bool = False,
         running: bool = False,
-        momentum: float = 0.99,
+        momentum: Momentum = 0.99,
         seed: int = 0,
     ) -> None:
         super().__init__()
@@ -234,12 +245,9 @@ class ShuffledGroupWhitening(nn.Module):
             raise ValueError(
                 "running=True needs shuffle=False: the running covariance is whitened in the channels' own order"
             )
+        check_arguments(ShuffledGroupWhitening.__init__, locals())
         num_groups = max(width // 2, 1) if num_groups is None else num_groups
         group_width(width, num_groups)
-        _check_regularisation(kind, eps, shrinkage)
-        _check_name("divisor", divisor, DIVISORS)
-        if not 0 <= momentum < 1:
-            raise ValueError(f"momentum must be in [0, 1), got {momentum}")
         self.width = width
         self.num_groups = num_groups
         self.kind = kind
@@ -263,8 +271,7 @@ class ShuffledGroupWhitening(nn.Module):
 
         `running` whitens by the running estimates, as 64 rows must that whiten 768 channels at once.
         """
-        _check_name("kind", kind, ("shuffled", "group", *KINDS))
-        full = kind in KINDS
+        full = kind not in ("shuffled", "group")
         matrix, groups = (kind, 1) if full else ("zca", num_groups)
         return cls(width, groups, kind=matrix, shuffle=kind == "shuffled", running=running, **options)
 
@@ -397,19 +404,6 @@ def _full_precision(x: Tensor) -> Tensor:
 def _rounding(values: Tensor) -> Tensor:
     """The rounding error of a zero eigenvalue, given the largest of these."""
     return values.shape[-1] * torch.finfo(values.dtype).eps * values.amax(-1)
-
-
-def _check_name(argument: str, name: str, allowed: tuple[str, ...]) -> None:
-    if name not in allowed:
-        raise ValueError(f"unknown {argument} {name!r}; allowed: {', '.join(map(repr, allowed))}")
-
-
-def _check_regularisation(kind: str, eps: float, shrinkage: float) -> None:
-    _check_name("kind", kind, KINDS)
-    if not (eps >= 0 and math.isfinite(eps)):
-        raise ValueError(f"eps must be a number of at least 0, got {eps}")
-    if not 0 <= shrinkage <= 1:
-        raise ValueError(f"shrinkage must be in [0, 1], got {shrinkage}")
 
 
 def _check_rows(rows: int, size: int, shrinkage: float) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cselab._util.arguments import check_arguments
 from cselab.data.files import DataError, check_characters
 from cselab.data.rows import rows_hash
 from cselab.data.tables import (
@@ -179,6 +180,7 @@ def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
         DataError: ambiguous columns, a line with missing fields, a "sentence" that is not text, a score that is not a
             number, no pair at all; several splits without the requested one.
     """
+    check_arguments(read_pairs, locals())
     file = check_corpus(path)
     if (file / DATASET[1]).is_file():
         split = split or "test"

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from cselab._util.arguments import check_arguments
 from cselab.data.files import DataError, check_characters, read_lines
 from cselab.data.tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_table, rows_in_memory, text_column
 
@@ -32,6 +33,7 @@ def read_sentences(path: str | Path, column: str | None = None, every_row: bool 
 
     See also: `cselab.data.read_pairs` for sentence pairs with a score.
     """
+    check_arguments(read_sentences, locals())
     return (sentence for _, sentence in numbered_sentences(path, column, every_row))
 
 

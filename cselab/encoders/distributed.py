@@ -65,7 +65,7 @@ class DistributedEncoder:
         Raises: Exception: the encoder's error in the first process that failed.
         """
         alone = isinstance(sentences, str)
-        sentences = check_sentences([sentences] if isinstance(sentences, str) else sentences)
+        sentences = check_sentences([sentences] if alone else sentences)
         owner = {text: at % self.count for at, text in enumerate(sorted(dict.fromkeys(sentences), key=len))}
         if len(owner) < self.count or self.count == 1:
             vectors = self._alone(sentences, *given, **options)

@@ -14,6 +14,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.modules.dropout import _DropoutNd
 
+from cselab._util.arguments import Momentum, check_argument
+
 OF_OTHER_HEADS = ("classifier", "seq_classif", "qa_", "summary", "layerdrop")
 """Beginnings of the config's fields that no sentence vector depends on, and of those that drop whole layers."""
 
@@ -40,8 +42,7 @@ def set_dropout(backbone: nn.Module, p: float) -> None:
     Raises:
         ValueError: `p` is not in [0, 1), or the network has no place for dropout.
     """
-    if not 0 <= p < 1:
-        raise ValueError(f"dropout must be at least 0 and below 1, got {p}")
+    check_argument("dropout", p, Momentum)
     for name, module in list(backbone.named_modules()):
         if isinstance(module, nn.Identity) and "drop" in name:
             parent, _, child = name.rpartition(".")

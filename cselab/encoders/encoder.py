@@ -19,6 +19,7 @@ from jaxtyping import Float
 from tokenizers import Encoding
 from torch import Tensor, nn
 
+from cselab._util.arguments import PositiveInt, check_arguments
 from cselab._util.choices import check_choice
 from cselab._util.progress import Progress
 from cselab._util.writing import folder_written_whole
@@ -236,6 +237,7 @@ class SentenceEncoder(nn.Module):
             CheckpointError: damaged, incomplete or missing files; the message names them.
             ValueError: unknown names; a pooling that these weights do not have.
         """
+        check_arguments(SentenceEncoder.from_pretrained, locals())
         folder, name = find_encoder(name_or_path, revision)
         settings = read_folder(folder)
         backbone, tokenizer = load_backbone(folder), load_tokenizer(folder)
@@ -281,6 +283,7 @@ class SentenceEncoder(nn.Module):
             UntrainedWeightsError: the representation is that of a head that was never trained.
             OSError: the folder cannot be written; its previous content remains.
         """
+        check_arguments(SentenceEncoder.save_pretrained, locals())
         self._check_trained()
         settings = {
             "pooling": self.pooling,
@@ -392,6 +395,7 @@ class SentenceEncoder(nn.Module):
         Raises:
             ValueError: a template without {sentence} and the mask token, once each.
         """
+        check_arguments(SentenceEncoder.use_prompt, locals())
         add_prompt(self.tokenizer, template)
         self.template, self._pooling = template, "mask"
 
@@ -424,6 +428,7 @@ class SentenceEncoder(nn.Module):
             ModuleNotFoundError: peft is not installed.
             ValueError: a rank below 1; an encoder that already has adapters; a config that fits no layer.
         """
+        check_arguments(SentenceEncoder.add_adapter, locals())
         add_adapter(self.backbone, adapter, seed)
 
     def check_max_length(self, tokens: int) -> None:
@@ -449,6 +454,7 @@ class SentenceEncoder(nn.Module):
         `template` replaces the encoder's template for this call: a prompt with {sentence} as the place of the
         sentence. A long sentence is cut, the prompt never.
         """
+        check_arguments(SentenceEncoder.tokenize, locals())
         max_length = max_length or self.max_length
         with nullcontext() if template is None else prompted(self.tokenizer, template):
             features = padded(self.tokenizer, encodings(self.tokenizer, sentences, max_length))
@@ -486,14 +492,14 @@ class SentenceEncoder(nn.Module):
     def encode(
         self,
         sentences: str | Iterable[str],
-        batch_size: int = 64,
+        batch_size: PositiveInt = 64,
         show_progress_bar: bool | None = None,
         convert_to_tensor: bool = False,
         normalize_embeddings: bool = False,
         *,
         prompt_name: str | None = None,
         prompt: str | None = None,
-        truncate_dim: int | None = None,
+        truncate_dim: PositiveInt | None = None,
     ) -> np.ndarray | Tensor:
         """Vectors of sentences, in their order: [n, d] float32; of a single string: [d].
 
@@ -517,13 +523,10 @@ class SentenceEncoder(nn.Module):
             UntrainedWeightsError: the head was never trained or loaded.
             DegenerateEmbeddings: vectors that are not finite; names the weights that are not.
         """
+        check_arguments(SentenceEncoder.encode, locals())
         single = isinstance(sentences, str)
-        sentences = check_sentences([sentences] if isinstance(sentences, str) else sentences)
-        if batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+        sentences = check_sentences([sentences] if single else sentences)
         dimensions = self.truncate_dim if truncate_dim is None else truncate_dim
-        if dimensions is not None and dimensions < 1:
-            raise ValueError(f"truncate_dim must be at least 1, or None for the whole vector, got {dimensions}")
         if before := self._prompt(prompt_name, prompt):
             sentences = [before + sentence for sentence in sentences]
         self._check_trained()
@@ -546,6 +549,7 @@ class SentenceEncoder(nn.Module):
 
         None if no such vectors exist: the pooling takes one token, or a head follows.
         """
+        check_arguments(SentenceEncoder.token_vectors, locals())
         if get_pooling(self.pooling).counts != "all" or self.representation == "head":
             return None
         text = self._prompt(None, None) + sentence

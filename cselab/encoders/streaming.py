@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from cselab._util.arguments import PositiveInt, check_arguments
 from cselab._util.progress import Progress
 from cselab._util.writing import written_whole
 from cselab.data.rows import check_sentences
@@ -20,7 +21,7 @@ def encode_to_file(
     encoder: Any,
     sentences: Iterable[str],
     path: str | Path,
-    batch_size: int = 64,
+    batch_size: PositiveInt = 64,
     show_progress_bar: bool = True,
     normalize_embeddings: bool = False,
     prompt_name: str | None = None,
@@ -48,11 +49,10 @@ def encode_to_file(
             index is named).
         OSError: the file cannot be written; an existing file remains.
     """
+    check_arguments(encode_to_file, locals())
     path = Path(path)
     if path.suffix != ".npy":
         raise ValueError(f"path must end in .npy, got {path}")
-    if isinstance(sentences, str):
-        raise TypeError("sentences is one string: give a list, or any iterable, of strings")
     remaining, rows, cut, unknown = iter(sentences), 0, 0, 0
     writes = getattr(encoder, "is_main_process", True)
     progress = Progress(None, "encode", show=show_progress_bar and writes)

@@ -92,7 +92,7 @@ def full_precision(tensor: Tensor) -> torch.autocast:
 
 def require_positive(name: str, value: float) -> None:
     """Raise ValueError unless `value` is positive and finite."""
-    if not 0 < value < inf:
+    if not isinstance(value, float | int | Tensor) or not 0 < value < inf:
         raise ValueError(f"{name} is {value!r}; expected a positive, finite number")
 
 

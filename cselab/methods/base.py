@@ -196,8 +196,7 @@ class Method(nn.Module):
             check_choice(f"hyper-parameter of {own}", name, ("variant", *known))
         self.variant = variant
         for name, value in {**known, **self.variants.get(variant, {}), **hyperparameters}.items():
-            check_argument(f"{name} of {own}", value, self._annotation(name))
-            setattr(self, name, value)
+            setattr(self, name, check_argument(f"{name} of {own}", value, self._annotation(name)))
         self.generator = torch.Generator().manual_seed(0)
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from cselab.losses import Loss, info_nce, multi_positive_info_nce
 from cselab.methods import Encode, Method, Rows, SentenceEncoder, Views, register
-from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
+from cselab.methods.hyperparameters import PositiveFloat, ViewCount
 from cselab.methods.recipe import SIMCSE_RECIPES
 
 
@@ -24,7 +24,7 @@ class SimCSE(Method):
 
     family = "baseline"
     temperature: PositiveFloat = 0.05
-    num_views: PositiveInt = 2
+    num_views: ViewCount = 2
     symmetric: bool = False
 
     variants = {"paper": {}, "released": {}}
@@ -32,10 +32,8 @@ class SimCSE(Method):
 
     def prepare(self, encoder: SentenceEncoder) -> None:
         super().prepare(encoder)
-        if self.num_views < 2 or (self.symmetric and self.num_views > 2):
-            raise ValueError(
-                f"num_views counts the anchor: at least 2, and 2 where symmetric is set; got {self.num_views}"
-            )
+        if self.symmetric and self.num_views > 2:
+            raise ValueError(f"num_views counts the anchor: 2 where symmetric is set; got {self.num_views}")
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         return Views(*encode(*[batch] * self.num_views))

@@ -7,7 +7,7 @@ from torch import nn
 from cselab.encoders.heads import WhitenedHead, each_view
 from cselab.losses import Loss, multi_positive_info_nce
 from cselab.methods import Encode, Head, Method, Rows, SentenceEncoder, Setup, Views, register
-from cselab.methods.hyperparameters import AtLeastTwo, Momentum, PositiveFloat, PositiveInt, UnitInterval
+from cselab.methods.hyperparameters import Momentum, PositiveFloat, PositiveInt, UnitInterval, ViewCount
 from cselab.methods.recipe import WHITENEDCSE_RECIPES, default_groups
 from cselab.sgw import ShuffledGroupWhitening
 
@@ -44,7 +44,7 @@ class WhitenedCSE(Method):
 
     family = "hidden states"
     temperature: PositiveFloat = 0.05
-    num_views: AtLeastTwo = 3
+    num_views: ViewCount = 3
     backbone_passes: PositiveInt | None = None
     kind: Literal["shuffled", "group", "zca", "pca", "none"] = "shuffled"
     num_groups: PositiveInt | None = None

@@ -6,6 +6,8 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+from cselab._util.arguments import check_arguments
+
 Vectors = Float[np.ndarray, "_n _d"] | Float[Tensor, "_n _d"]
 
 SAME_DIRECTION = 1e-5  # unit vectors closer than this differ by float32 rounding only
@@ -22,6 +24,7 @@ def require_rows(x: Vectors, least: int) -> None:
         ValueError: not an array of two dimensions.
         DegenerateEmbeddings: fewer rows than required.
     """
+    check_arguments(require_rows, locals())
     if x.ndim != 2:
         raise ValueError(f"expected rows of vectors [n, d], got an array of shape {tuple(x.shape)}")
     if len(x) < least:

@@ -13,6 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from cselab._util.arguments import NonNegativeInt, PositiveInt, check_arguments
 from cselab.metrics.degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows, unit_rows
 
 BLOCK = 4096
@@ -45,6 +46,7 @@ def alignment(x: Vectors, y: Vectors) -> float:
     >>> alignment(np.array([[1.0, 0.0]]), np.array([[0.0, 5.0]]))
     2.0
     """
+    check_arguments(alignment, locals())
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError(f"alignment compares pairs: x is {tuple(x.shape)}, y is {tuple(y.shape)}")
     require_rows(x, 1)
@@ -78,7 +80,7 @@ def uniformity(x: Vectors) -> float:
     return math.log(total / (len(x) * (len(x) - 1) / 2))
 
 
-def sampled_uniformity(x: Vectors, samples: int = 500_000, seed: int = 0) -> Estimate:
+def sampled_uniformity(x: Vectors, samples: PositiveInt = 500_000, seed: NonNegativeInt = 0) -> Estimate:
     """`uniformity` estimated from pairs drawn at random with replacement, for a million rows.
 
     The standard error is that of the log of a mean of independent draws: s / (mean sqrt(samples)).
@@ -86,6 +88,7 @@ def sampled_uniformity(x: Vectors, samples: int = 500_000, seed: int = 0) -> Est
     Raises:
         DegenerateEmbeddings: fewer than two rows, a drawn vector that is not finite, or zero.
     """
+    check_arguments(sampled_uniformity, locals())
     require_rows(x, 2)
     generator = np.random.default_rng(seed)
     first = generator.integers(len(x), size=samples)

@@ -2,8 +2,10 @@
 
 from math import exp, log1p
 
+from cselab._util.arguments import AtLeastTwo, PositiveFloat, PositiveInt, UnitInterval, check_arguments
 
-def barlow_twins_floor(dimensions: int, rank: int, weight: float) -> float:
+
+def barlow_twins_floor(dimensions: PositiveInt, rank: PositiveInt, weight: UnitInterval) -> float:
     """The lowest Barlow Twins loss of any matrix of that rank, in the units of `cselab.losses.barlow_twins`.
 
         min over C with rank C <= r of  sum_c (1 - C_cc)^2 + w sum_{c != d} C_cd^2
@@ -29,15 +31,12 @@ def barlow_twins_floor(dimensions: int, rank: int, weight: float) -> float:
     >>> round(barlow_twins_floor(768, 64, 0.012), 1), barlow_twins_floor(768, 768, 0.012)
     (89.6, 0.0)
     """
-    if dimensions < 1 or rank < 1:
-        raise ValueError(f"dimensions and rank must be at least 1, got {dimensions} and {rank}")
-    if not 0 <= weight <= 1:
-        raise ValueError(f"weight must be between 0 and 1, got {weight}")
+    check_arguments(barlow_twins_floor, locals())
     bottleneck = weight * max(dimensions - rank, 0) / rank
     return dimensions * bottleneck / (1 + bottleneck)
 
 
-def dimension_contrastive_floor(dimensions: int, temperature: float) -> float:
+def dimension_contrastive_floor(dimensions: AtLeastTwo, temperature: PositiveFloat) -> float:
     """A value below which `cselab.losses.dimension_contrastive` (released scale) cannot go, whatever the rank.
 
         log(1 + (D - 1) exp(-D / ((D - 1) t)))
@@ -52,9 +51,6 @@ def dimension_contrastive_floor(dimensions: int, temperature: float) -> float:
     >>> round(dimension_contrastive_floor(768, 5.0), 3)
     6.444
     """
-    if dimensions < 2:
-        raise ValueError(f"dimensions must be at least 2, got {dimensions}")
-    if not temperature > 0:
-        raise ValueError(f"temperature must be above 0, got {temperature}")
+    check_arguments(dimension_contrastive_floor, locals())
     others = dimensions - 1
     return log1p(others * exp(-dimensions / (others * temperature)))

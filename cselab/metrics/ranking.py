@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
-from cselab.metrics.significance import BLOCK, LEAST_ROWS, defined, require_finite, resampled, score
+from cselab._util.arguments import NonNegativeInt, PositiveInt, check_arguments
+from cselab.metrics.significance import BLOCK, LEAST_ROWS, defined, require_finite, require_rows, resampled, score
 
 LEVEL = 0.05
 
@@ -82,7 +83,7 @@ class Ranking:
         return tied, len(order) - 1
 
 
-def rank_means(scores: Systems, resamples: int = 2000, seed: int = 0) -> Ranking:
+def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegativeInt = 0) -> Ranking:
     """Systems by their mean over units, which all of them share: tasks, seeds, folds.
 
     Of ten units or more: paired bootstrap over units of the largest studentised difference, step by step (Romano and
@@ -98,6 +99,7 @@ def rank_means(scores: Systems, resamples: int = 2000, seed: int = 0) -> Ranking
     >>> ranking.intervals, ranking.groups
     ([(2, 3), (2, 3), (1, 1)], [[2], [1, 0]])
     """
+    check_arguments(rank_means, locals())
     m, n = scores.shape
     if m < 2 or n < 2:
         raise ValueError(f"at least two systems with two shared units each are needed, got {m} and {n}")
@@ -134,8 +136,7 @@ def rank_predictions(
     m = len(predicted)
     if m < 2:
         raise ValueError(f"at least two systems are needed, got {m}")
-    if len(gold) < LEAST_ROWS:
-        raise ValueError(f"at least {LEAST_ROWS} rows are needed, got {len(gold)}")
+    require_rows(gold, *predicted, least=LEAST_ROWS)
     scores = np.array([score(one, gold) for one in predicted])
     draws = defined(resampled(list(predicted), gold, "spearman", None, resamples, seed))
     rows, columns = np.triu_indices(m, 1)

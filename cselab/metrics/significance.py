@@ -8,11 +8,13 @@ See also: `cselab.evaluators.compare`, which compares whole evaluations with the
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-METRICS = ("spearman", "pearson", "accuracy")
+from cselab._util.arguments import NO_NUMBERS, NonNegativeInt, PositiveInt, Range, check_arguments
+
 RESAMPLES = 1000
 BLOCK = 250_000  # numbers drawn at a time
 LEAST_ROWS = 10
@@ -20,6 +22,8 @@ LEAST_ROWS = 10
 
 Values = Shaped[np.ndarray, " n"]
 Side = Shaped[np.ndarray, " _n"]  # its length is checked with words
+Correlation = Annotated[str, Range("'spearman' or 'pearson'", ("spearman", "pearson").__contains__)]
+Metric = Annotated[str, Range("'spearman', 'pearson' or 'accuracy'", ("spearman", "pearson", "accuracy").__contains__)]
 Strata = Sequence[tuple[np.ndarray, float]]
 """Rows that are scored together (an STS subset, a fold), each with its share in the score."""
 
@@ -35,6 +39,8 @@ def require_finite(what: str, values: Shaped[np.ndarray, "..."]) -> None:
         ValueError: NaN or Inf among the values; the message has their number and the first place.
     """
     values = np.asarray(values)
+    if values.dtype.kind in NO_NUMBERS:
+        raise ValueError(f"the {what} are no numbers: {values.tolist()!r:.60}")
     if np.issubdtype(values.dtype, np.inexact) and not np.isfinite(values).all():
         bad = np.argwhere(~np.isfinite(values))
         place = ", ".join(map(str, bad[0]))
@@ -69,18 +75,18 @@ class Comparison:
         )
 
 
-def correlation(predicted: Side, gold: Side, metric: str = "spearman") -> float:
+def correlation(predicted: Side, gold: Side, metric: Correlation = "spearman") -> float:
     """Spearman (Pearson of the ranks, ties at their middle rank) or Pearson correlation, between -1 and 1.
 
     Raises:
         ValueError: an unknown metric, sides of different length, a number that is not finite.
         UndefinedCorrelation: fewer than two pairs, or one side is constant.
     """
-    _require_rows(gold, predicted)
+    check_arguments(correlation, locals())
+    require_rows(gold, predicted)
     for side, values in (("predictions", predicted), ("gold scores", gold)):
         if len(values) < 2 or values.min() == values.max():
             raise UndefinedCorrelation(f"no correlation: the {len(values)} {side} are all the same")
-    _check_metric(metric, METRICS[:2])
     return float(_scored(predicted[None], gold[None], metric)[0])
 
 
@@ -89,7 +95,7 @@ def accuracy(predicted: Int[np.ndarray, " n"], gold: Int[np.ndarray, " n"]) -> f
     return float((predicted == gold).mean())
 
 
-def score(predicted: Side, gold: Side, metric: str = "spearman", strata: Strata | None = None) -> float:
+def score(predicted: Side, gold: Side, metric: Metric = "spearman", strata: Strata | None = None) -> float:
     """Sum over strata of share times correlation, or accuracy; without strata of all rows together.
 
     One stratum of all pairs is the "all" aggregation of STS; folds of equal shares are nested k-fold.
@@ -98,7 +104,7 @@ def score(predicted: Side, gold: Side, metric: str = "spearman", strata: Strata 
         ValueError: an unknown metric.
         UndefinedCorrelation: see `correlation`.
     """
-    _check_metric(metric)
+    check_arguments(score, locals())
     measure = accuracy if metric == "accuracy" else lambda x, y: correlation(x, y, metric)
     return sum(share * measure(predicted[rows], gold[rows]) for rows, share in _strata(strata, gold))
 
@@ -106,10 +112,10 @@ def score(predicted: Side, gold: Side, metric: str = "spearman", strata: Strata 
 def bootstrap_interval(
     predicted: Side,
     gold: Side,
-    metric: str = "spearman",
+    metric: Metric = "spearman",
     strata: Strata | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    resamples: PositiveInt = RESAMPLES,
+    seed: NonNegativeInt = 0,
 ) -> tuple[float, float]:
     """95 % percentile interval of the score over resampled rows; strata are resampled apart.
 
@@ -117,7 +123,8 @@ def bootstrap_interval(
         ValueError: an unknown metric, sides of different length, a number that is not finite, fewer than
             `LEAST_ROWS` rows.
     """
-    _require_rows(gold, predicted, least=LEAST_ROWS)
+    check_arguments(bootstrap_interval, locals())
+    require_rows(gold, predicted, least=LEAST_ROWS)
     return _middle_95(resampled([predicted], gold, metric, strata, resamples, seed)[0])
 
 
@@ -125,10 +132,10 @@ def paired_bootstrap(
     first: Side,
     second: Side,
     gold: Side,
-    metric: str = "spearman",
+    metric: Metric = "spearman",
     strata: Strata | None = None,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
+    resamples: PositiveInt = RESAMPLES,
+    seed: NonNegativeInt = 0,
     name: str = "",
 ) -> Comparison:
     """Two predictions of the same rows, each scored on the same resampled rows.
@@ -147,7 +154,8 @@ def paired_bootstrap(
 
     See also: `mcnemar`, for classes.
     """
-    _require_rows(gold, first, second, least=LEAST_ROWS)
+    check_arguments(paired_bootstrap, locals())
+    require_rows(gold, first, second, least=LEAST_ROWS)
     draws = defined(resampled([first, second], gold, metric, strata, resamples, seed))
     differences = draws[1] - draws[0]
     tail = min((differences <= 0).sum(), (differences >= 0).sum())
@@ -177,7 +185,8 @@ def mcnemar(
     """
     from scipy.stats import binomtest
 
-    _require_rows(gold, first, second)
+    check_arguments(mcnemar, locals())
+    require_rows(gold, first, second)
     one, two = first == gold, second == gold
     only_first, only_second = int((one & ~two).sum()), int((two & ~one).sum())
     apart, p_value, low, high = only_first + only_second, 1.0, 0.0, 0.0
@@ -205,7 +214,8 @@ def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "
     from scipy.stats import ttest_rel
 
     for scores in (first, second):
-        require_finite("scores", np.asarray(scores, dtype=float))
+        require_finite("scores", np.asarray(scores))
+    check_arguments(paired_t_test, locals())
     if len(first) != len(second) or len(first) < 2:
         raise ValueError(
             f"each method needs scores of the same seeds, at least two; got {len(first)} and {len(second)}"
@@ -248,12 +258,7 @@ def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES, se
     return _middle_95(draws)
 
 
-def _check_metric(metric: str, metrics: Sequence[str] = METRICS) -> None:
-    if metric not in metrics:
-        raise ValueError(f"unknown metric {metric!r}; the metrics are: {', '.join(metrics)}")
-
-
-def _require_rows(gold: np.ndarray, *predictions: np.ndarray, least: int = 0) -> None:
+def require_rows(gold: np.ndarray, *predictions: np.ndarray, least: int = 0) -> None:
     """Refuse sides of different length, numbers that are not finite, and fewer rows than `least`."""
     if any(len(predicted) != len(gold) for predicted in predictions):
         lengths = " and ".join(str(len(predicted)) for predicted in predictions)
@@ -285,7 +290,6 @@ def resampled(
     predictions: Sequence[np.ndarray], gold: Values, metric: str, strata: Strata | None, resamples: int, seed: int
 ) -> Float[np.ndarray, "k b"]:
     """The score of each prediction on the same `resamples` draws of rows with replacement."""
-    _check_metric(metric)
     generator = np.random.default_rng(seed)
     draws = np.zeros((len(predictions), resamples))
     taken, compared = (_ranks_of_drawn, "pearson") if metric == "spearman" else (np.take, metric)

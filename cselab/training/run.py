@@ -4,10 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from operator import ge, gt, le, lt
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
-from cselab._util.arguments import check_argument
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_argument, hints
 from cselab.encoders.encoder import Representation, SentenceEncoder
 from cselab.encoders.speed import Precision
 from cselab.methods import Method
@@ -33,7 +32,7 @@ class TrainConfig:
     """Length, learning rate and evaluation of a training run. The defaults are SimCSE's for BERT-base.
 
     `cselab train` has an option for each field; `metadata` gives the allowed values: "least",
-    "most", "above", "below" or "choices", with reasons: "too_few", "too_many".
+    "most", "above" or "below", with reasons: "too_few", "too_many".
 
     Args:
         steps: optimiser steps; by default computed from `epochs`.
@@ -73,19 +72,18 @@ class TrainConfig:
     max_length: int = field(default=32, metadata={"least": 3})
     eval_every: int = field(default=125, metadata={"least": 1})
     checkpoint_every: int | None = field(default=None, metadata={"least": 1})
-    precision: Precision = field(default="auto", metadata={"choices": ("auto", "fp32", "bf16")})
-    representation: Representation | None = field(default=None, metadata={"choices": ("backbone", "head")})
+    precision: Precision = "auto"
+    representation: Representation | None = None
     patience: int | None = field(default=None, metadata={"least": 1})
     mini_batch_size: int | None = field(default=None, metadata={"least": 1})
 
     def __post_init__(self) -> None:
-        annotations = get_type_hints(TrainConfig)
+        annotations = hints(TrainConfig)
         for setting in fields(self):
             value, allowed = getattr(self, setting.name), setting.metadata
             if value is None and setting.default is None:
                 continue
-            check_choice(setting.name, value, allowed.get("choices", (value,)))
-            check_argument(setting.name, value, annotations[setting.name])
+            object.__setattr__(self, setting.name, check_argument(setting.name, value, annotations[setting.name]))
             for name, (words, holds) in BOUNDS.items():
                 if name in allowed and not holds(value, allowed[name]):
                     why = allowed.get("too_many" if name in ("most", "below") else "too_few")

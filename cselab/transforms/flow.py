@@ -9,6 +9,7 @@ from jaxtyping import Float
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from cselab._util.arguments import NonNegativeFloat, NonNegativeInt, PositiveInt, check_arguments
 from cselab.transforms.glow import Glow
 
 
@@ -28,18 +29,16 @@ class BertFlow(TransformerMixin, BaseEstimator):
     After `fit`: `flow_`, the `Glow`; `history_`, the loss of each step (nats per dimension).
     """
 
-    levels: int = 3
-    depth: int = 3
-    hidden: int = 32
-    epochs: int = 1
-    batch_size: int = 32
-    learning_rate: float = 1e-3
-    seed: int = 0
+    levels: PositiveInt = 3
+    depth: PositiveInt = 3
+    hidden: PositiveInt = 32
+    epochs: PositiveInt = 1
+    batch_size: PositiveInt = 32
+    learning_rate: NonNegativeFloat = 1e-3
+    seed: NonNegativeInt = 0
 
     def __post_init__(self) -> None:
-        for name in ("epochs", "batch_size"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        check_arguments(BertFlow, vars(self))
 
     def fit(self, X: Any, y: Any = None) -> "BertFlow":
         """Fit the flow, starting its activation norms from all rows; pipelines pass `y`.

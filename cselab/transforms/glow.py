@@ -88,14 +88,11 @@ class Glow(nn.Module):
         generator: draws the weights of the couplings.
 
     Raises:
-        ValueError: levels, depth or hidden below 1, or too many levels for the width.
+        ValueError: too many levels for the width.
     """
 
     def __init__(self, width: int, levels: int, depth: int, hidden: int, generator: torch.Generator) -> None:
         super().__init__()
-        for name, value in (("levels", levels), ("depth", depth), ("hidden", hidden)):
-            if value < 1:
-                raise ValueError(f"{name} must be at least 1, got {value}")
         if width < 2**levels:
             raise ValueError(
                 f"{levels} levels halve the width {levels} times and need at least {2**levels} channels, "

@@ -3,13 +3,14 @@
 See also: `cselab.sgw` for whitening inside a training step.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from cselab._util.arguments import NonNegativeFloat, Range, check_argument
 from cselab.metrics.geometry import rank
 
 FLOATS = [np.float64, np.float32]
@@ -47,10 +48,9 @@ class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
         n, width = X.shape
-        if not (self.eps >= 0 and np.isfinite(self.eps)):
-            raise ValueError(f"eps must be a number of at least 0, got {self.eps}")
-        if self.n_components is not None and not 1 <= self.n_components <= width:
-            raise ValueError(f"n_components must be from 1 to {width}, or None, got {self.n_components}")
+        check_argument("eps", self.eps, NonNegativeFloat)
+        fits = Range(f"a whole number from 1 to {width}", lambda n: 1 <= n <= width)
+        check_argument("n_components", self.n_components, Annotated[int, fits] | None)
         x = X.astype(np.float64)
         variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False)))
         variances, axes = variances[::-1].clip(min=0), axes[:, ::-1]

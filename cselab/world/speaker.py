@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from cselab._util.arguments import check_arguments
 from cselab._util.choices import check_choice
 from cselab.world import changes
 from cselab.world.composer import Composer
@@ -114,6 +115,7 @@ class Speaker:
         return (total / np.linalg.norm(total)).astype(np.float32)
 
     def _random(self, purpose: str, n: int, split: str) -> random.Random:
+        check_arguments(Speaker._random, locals())
         check_choice("split", split, SPLITS)
         if not 1 <= n <= MOST:
             raise ValueError(f"n is {n}; ask for at least 1, at most {MOST:,}")

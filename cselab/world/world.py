@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from cselab._util.arguments import check_arguments
 from cselab._util.choices import check_choice
 from cselab.data import Pairs
 from cselab.data.classification import Labelled
@@ -142,6 +143,7 @@ class World(Speaker):
         >>> World(seed=0).rows(("sentence", "entity"), 1)
         [('A week ago, Nora Byrne bought the fresco from the gallery.', 'Nora Byrne')]
         """
+        check_arguments(World.rows, locals())
         rng = self._random(f"rows/{'/'.join(columns)}", n, split)
         return rows(self, columns, n, rng, split)
 

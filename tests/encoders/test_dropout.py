@@ -64,7 +64,7 @@ def test_an_encoder_has_one_rate():
 
 @pytest.mark.parametrize("p", [-0.1, 1.0, float("nan")])
 def test_a_rate_out_of_range_is_refused(p):
-    with pytest.raises(ValueError, match="dropout must be at least 0 and below 1, got"):
+    with pytest.raises(ValueError, match=r"dropout is .*; expected a number of at least 0, below 1"):
         make_encoder().dropout = p
 
 

@@ -134,13 +134,13 @@ def test_similarity_is_the_cosine_of_each_with_each(encoder):
         (["good", " \t\n"], ValueError, r"sentences\[1\] is an empty string"),
         ("", ValueError, r"sentences\[0\] is an empty string"),
         ([], ValueError, r"sentences is empty: give at least one sentence"),
-        (None, TypeError, r"sentences is None, not a list of strings"),
+        (None, TypeError, r"sentences is None; expected text, or a list"),
     ],
 )
 def test_what_is_not_a_sentence_is_named_by_its_index(encoder, sentences, kind, message):
     with pytest.raises(kind, match=message):
         encoder.encode(sentences)
-    with pytest.raises(ValueError, match="batch_size must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="batch_size is 0; expected a whole number of at least 1"):
         encoder.encode(SENTENCES, batch_size=0)
     assert check_sentences(word for word in ("a", "b")) == check_sentences(np.array(["a", "b"])) == ["a", "b"]
 

@@ -121,7 +121,7 @@ def test_vectors_are_truncated_as_the_folder_or_the_call_says(tmp_path):
         assert_allclose(encoder.encode(SENTENCES, **options), other.encode(SENTENCES, **options), atol=1e-5)
     encoder.save_pretrained(tmp_path / "mine")
     assert SentenceEncoder.from_pretrained(tmp_path / "mine").truncate_dim == 6
-    with pytest.raises(ValueError, match="truncate_dim must be at least 1, or None for the whole vector, got 0"):
+    with pytest.raises(ValueError, match="truncate_dim is 0; expected a whole number of at least 1, or None"):
         encoder.encode("a cat", truncate_dim=0)
 
 

@@ -104,9 +104,8 @@ def test_other_families_are_pooled_as_ever(family):
 
 def test_a_layer_that_the_backward_pass_computes_again_has_all(whole_passes):
     encoder = make_encoder(pooling="cls", dropout=0).train()
-    kind = (
-        "activation" if hasattr(encoder.backbone, "activation_checkpointing_enable") else "gradient"
-    )  # 5.6: the older
+    newer = hasattr(encoder.backbone, "activation_checkpointing_enable")  # not in transformers 5.6
+    kind = "activation" if newer else "gradient"
     getattr(encoder.backbone, f"{kind}_checkpointing_enable")()
     again = vectors_and_gradients(encoder)
     getattr(encoder.backbone, f"{kind}_checkpointing_disable")()

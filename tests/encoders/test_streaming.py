@@ -91,7 +91,7 @@ def test_the_sentences_done_are_counted_though_nobody_knows_how_many_there_are(e
         ([], "v.npy", "nothing to encode"),
         (["a cat", ""], "v.npy", r"sentences\[1\] is an empty string"),
         (["a cat"] * 20 + [" "], "v.npy", r"sentences\[20\] is an empty string"),
-        ("a cat", "v.npy", "sentences is one string"),
+        ("a cat", "v.npy", "sentences is 'a cat'; expected a list"),
         (["a cat"], "v.csv", r"must end in \.npy"),
     ],
 )

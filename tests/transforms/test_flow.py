@@ -67,9 +67,9 @@ def test_a_flow_that_does_not_fit_says_why():
         BertFlow().fit(x)
     with pytest.raises(ValueError, match="at least 8 channels, the embeddings have 6: use levels <= 2"):
         BertFlow(batch_size=4).fit(x)
-    with pytest.raises(ValueError, match="epochs must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="epochs is 0; expected a whole number of at least 1"):
         BertFlow(epochs=0)
-    with pytest.raises(ValueError, match="depth must be at least 1, got 0"):
+    with pytest.raises(ValueError, match="depth is 0; expected a whole number of at least 1"):
         BertFlow(depth=0, batch_size=4).fit(x)
     with pytest.raises(FloatingPointError, match=r"at step \d+: lower the learning rate"):
         BertFlow(levels=1, batch_size=4, learning_rate=1e4, epochs=5).fit(x)
