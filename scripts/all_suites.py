@@ -77,7 +77,7 @@ def main() -> None:
         print(f"{name}\n{scores}\n", flush=True)
     files = sorted(RESULTS.glob("suites-*.json"))
     columns = {file.stem.removeprefix("suites-"): read_scores(file) for file in files}
-    (RESULTS / "suites.md").write_text(table(columns), encoding="utf-8")
+    (RESULTS / "suites.md").write_text("# Every task, untrained\n\n" + table(columns), encoding="utf-8")
 
 
 if __name__ == "__main__":

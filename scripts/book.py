@@ -11,11 +11,12 @@ from importlib import import_module
 from pathlib import Path
 
 import nbformat
+from cover import write_gallery  # beside this script
 from cselab_lab.experiments.plan import RECIPES
 from cselab_lab.headless.page import PLOTS, loaded_from_outside, printable
 from cselab_widgets import PairExplorer, Sphere, ToyTraining
 from cselab_widgets.kit.page_panel import PagePanel
-from experiments_page import write_pages  # beside this script
+from experiments_page import write_pages
 from plotly.offline import get_plotlyjs
 
 import cselab
@@ -57,7 +58,7 @@ def lessons(executed: Path, target: Path) -> int:
     target.mkdir(parents=True)
     notebooks = sorted(file for file in executed.glob("*.ipynb"))
     for file in notebooks:
-        how = '<a href="../readme.html#quick-start">what it needs</a>'
+        how = '<a href="../readme.html#start">what it needs</a>'
         notebook = printable(nbformat.read(file, as_version=4), file.stem, how)
         for cell in notebook.cells:
             tags = cell.metadata.setdefault("tags", [])
@@ -103,15 +104,6 @@ def page_of_modules(title: str, names: list[str]) -> str:
     return "\n".join(parts)
 
 
-def with_title(file: Path) -> str:
-    """The text of a page of results; one of tables alone is called as its file is, and says who explains it."""
-    text = file.read_text(encoding="utf-8").replace(" ± ", "\u00a0±\u00a0")
-    if text.lstrip().startswith("#"):
-        return text
-    title = file.stem.replace("-", " ").capitalize()
-    return f"# {title}\n\nData, seeds and command: [What was measured](README.md).\n\n{text}"
-
-
 def gather(executed: Path, source: Path) -> None:
     """All pages of the book beneath one folder, as Sphinx wants them."""
     shutil.rmtree(source, ignore_errors=True)
@@ -122,9 +114,10 @@ def gather(executed: Path, source: Path) -> None:
         (source / f"{name}.html").write_text(panel()._html(), encoding="utf-8")
     if not lessons(executed, source / "lessons"):
         sys.exit(f"no executed notebooks in {executed}: cselab notebooks run --output {executed}")
+    (source / "gallery.html").write_text(write_gallery(executed, source / "_static/cover"), encoding="utf-8")
     (source / "results").mkdir()
     for file in sorted((ROOT / "results").glob("*.md")):
-        (source / "results" / file.name).write_text(with_title(file), encoding="utf-8")
+        shutil.copy(file, source / "results")
     write_pages(source / "results")
     shutil.copy(ROOT / "notebooks" / "README.md", source / "teachers.md")
     shutil.copy(ROOT / "CONTRIBUTING.md", source / "contributing.md")

@@ -81,7 +81,12 @@ def effects_page(folder: Path) -> str:
     effects = read_results("effects", folder=folder)
     measures = [*SCORES, *GEOMETRY, "effective_rank"]
     tests = ManyTests.of(chain.from_iterable(map(effects.verdicts, SCORES)))
-    parts = [effects.table(list(effects.lines), measures, form="md"), "", f"{WORDS}\n**{tests}**\n"]
+    parts = [
+        "# The effects on three sets\n",
+        effects.table(list(effects.lines), measures, form="md"),
+        "",
+        f"{WORDS}\n**{tests}**\n",
+    ]
     for score in SCORES:
         parts += [f"**{score}**", "", *claims(effects, tests, score), ""]
     return "\n".join(parts)

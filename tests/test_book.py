@@ -1,10 +1,11 @@
 """The book: a small one is built from one executed notebook, and opened as a file in a browser without a network."""
 
+import re
 from dataclasses import replace
 
 import nbformat
 import pytest
-from book import modules_of, with_title
+from book import modules_of
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
 
@@ -52,6 +53,18 @@ def test_it_has_lessons_reference_results_and_the_teachers_page(site):
 
 @pytest.mark.browser
 @pytest.mark.filterwarnings("ignore")
+def test_a_picture_of_each_lesson_on_the_cover_leads_to_the_lesson(site, browser):
+    page = browser.new_page()
+    page.goto((site / "index.html").as_uri())
+    thumbnail = page.get_by_role("link", name="A lesson").filter(has=page.locator("img"))
+    assert thumbnail.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 760
+    thumbnail.click()
+    expect(page).to_have_url(re.compile(r"lessons/00_lesson\.html$"))
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.filterwarnings("ignore")
 def test_it_is_alive_from_a_file_without_a_network(site, browser):
     browser.set_offline(True)
     page, asked = browser.new_page(), []
@@ -77,9 +90,3 @@ def test_a_package_that_exports_names_stands_for_its_modules():
     assert modules_of("cselab.losses") == ["cselab.losses"]
     assert "cselab_lab.headless.record" in modules_of("cselab_lab")
     assert not [name for name in modules_of("cselab_lab") if ".cli" in name or ".checks" in name]
-
-
-def test_a_page_of_tables_is_called_as_its_file(tmp_path):
-    (tmp_path / "main-comparison.md").write_text("| a |\n|---|\n")
-    page = with_title(tmp_path / "main-comparison.md")
-    assert page.startswith("# Main comparison\n") and page.endswith("\n\n| a |\n|---|\n")

@@ -360,7 +360,7 @@ def main() -> None:
     }
     asked.output.write_text(json.dumps(content, indent=1) + "\n")
     command = f"`python scripts/benchmarks/speed.py --encoder {asked.encoder}`"
-    header = f"{command}: {content['machine']}; medians of the rounds' ratios.\n\n"
+    header = f"# Speed\n\n{command}: {content['machine']}; medians of the rounds' ratios.\n\n"
     asked.output.with_suffix(".md").write_text(header + table(results) + "\n")
 
 

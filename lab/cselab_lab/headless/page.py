@@ -91,19 +91,24 @@ def loaded_from_outside(page: str) -> list[str]:
     return [address for pattern in LOADING for address in re.findall(pattern, page)]
 
 
-def results_first(notebook: NotebookNode) -> None:
-    """Put the main picture and the recorded numbers below the title.
-
-    The picture is the figure of the cell tagged `main-picture`, or otherwise of the last cell with a figure.
-    """
+def main_figure(notebook: NotebookNode) -> dict | None:
+    """The plotly figure of the cell tagged `main-picture`, or else of the last cell that has one."""
     figures = [
-        (cell, output.data[PLOTLY_FIGURE])
+        ("main-picture" in cell.metadata.get("tags", []), output.data[PLOTLY_FIGURE])
         for cell in notebook.cells
         for output in cell.get("outputs", [])
         if PLOTLY_FIGURE in output.get("data", {})
     ]
-    tagged = [figure for cell, figure in figures if "main-picture" in cell.metadata.get("tags", [])]
-    picture = _drawn((tagged or [figure for _, figure in figures])[-1], "main-picture") if figures else ""
+    return next((figure for tagged, figure in figures[::-1] if tagged), figures[-1][1] if figures else None)
+
+
+def results_first(notebook: NotebookNode) -> None:
+    """Put the main picture and the recorded numbers below the title.
+
+    The picture is `main_figure`.
+    """
+    figure = main_figure(notebook)
+    picture = _drawn(figure, "main-picture") if figure else ""
     picture = f'<div class="scroll">{picture}</div>' if picture else ""
     recorded = [
         output.data[RECORD_TYPE]
