@@ -236,8 +236,7 @@ def figure(state: PairExplorerState) -> go.Figure:
 
 def answer(state: PairExplorerState, encoder: str) -> str:
     """The cosine of the typed pair, and how many of the graded pairs are less alike."""
-    cosine, place = state.cosine(encoder), state.place(encoder)
-    return f"{escape(encoder)}: {cosine:.2f},<br>above {place:.0f} % of pairs"
+    return f"{escape(encoder)}: {state.cosine(encoder):.2f},<br>above {state.place(encoder):.0f} % of pairs"
 
 
 def summary(state: PairExplorerState) -> str:
