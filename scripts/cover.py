@@ -12,7 +12,7 @@ from cselab_lab.headless.page import PLOTLY_FIGURE, main_figure
 from plotly.offline import get_plotlyjs
 
 DRAW = """async ({ data, layout }) => {
-    const size = { width: 760, height: layout.height || 450 };
+    const size = { width: 640, height: layout.height || 450 };
     return Plotly.toImage({ data, layout: { ...layout, ...size, paper_bgcolor: "#fff", plot_bgcolor: "#fff" } }, size);
 }"""
 

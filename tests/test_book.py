@@ -57,7 +57,7 @@ def test_a_picture_of_each_lesson_on_the_cover_leads_to_the_lesson(site, browser
     page = browser.new_page()
     page.goto((site / "index.html").as_uri())
     thumbnail = page.get_by_role("link", name="A lesson").filter(has=page.locator("img"))
-    assert thumbnail.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 760
+    assert thumbnail.locator("img").evaluate("image => image.decode().then(() => image.naturalWidth)") == 640
     thumbnail.click()
     expect(page).to_have_url(re.compile(r"lessons/00_lesson\.html$"))
     page.close()

@@ -429,6 +429,7 @@ def _typed(encoder: str, cosine: float, bands: int, color: str) -> go.Scatter:
         mode="lines",
         line={"color": color, "width": 3},
         hovertemplate=f"your pair: {cosine:.3f}<extra></extra>",
+        showlegend=False,
     )
 
 
