@@ -334,3 +334,10 @@ def test_umap_that_is_not_installed_is_told_with_the_command(monkeypatch, senten
     with pytest.raises(ImportError, match="pip install umap-learn"):
         panel.set(projection="UMAP")
     assert panel.state.projection == "PCA"
+
+
+def test_the_title_counts_the_neighbours_with_the_same_name():
+    near = [[1, 0], [1, 0.1], [0, 1], [0.1, 1]]
+    for names, share in (("xxyy", 1 / 3), ("xxxx", 1), ("wxyz", 0)):  # three neighbours each: all others
+        drawn = EmbeddingMap(list("abcd"), {"toy": near}, color=list(names), color_title="topic").figure()
+        assert drawn.layout.annotations[0].text == f"toy: {share:.0%} of neighbours share the topic"

@@ -121,6 +121,8 @@ def test_seeds_are_a_mean_with_a_band_from_the_lowest_to_the_highest(history):
     higher = [row | {"score": row["score"] + 2} if "score" in row else row for row in history]
     drawn = traces(TrainingMonitor({"SimCSE": [history, higher]}))
     assert drawn["score: SimCSE"].y == (51.0, 54.0)
+    title = TrainingMonitor({"SimCSE": [history, higher]}).figure().layout.annotations[0].text
+    assert title == "Dev score at the end: SimCSE 54.0"
     assert drawn["score: SimCSE: band"].x == (0, 2, 2, 0)
     assert drawn["score: SimCSE: band"].y == (52.0, 55.0, 53.0, 50.0)
     assert drawn["score: SimCSE: band"].visible is True

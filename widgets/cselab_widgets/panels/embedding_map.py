@@ -253,6 +253,7 @@ def figure(state: EmbeddingMapState) -> go.Figure:
     planes: list[Plane] = []
     ranges = state.data.ranges(state.projection) if next(iter(state.planes.values())).linear else None
     for title, (encoder, plane) in zip(titles(state), state.planes.items(), strict=True):
+        title += _answer(state, encoder)
         points = plane.points[plane.at(state.step)].astype(np.float32)
         traces = [_lines(state, encoder, points)] if state.data.pairs else []
         traces += _points(state, encoder, points, legend=not planes)
@@ -277,6 +278,16 @@ def hash_of(rows: tuple[int, ...] | None) -> str:
 def titles(state: EmbeddingMapState) -> list[str]:
     """The title of each plane: the encoder, and the step it is shown at if it has several."""
     return [encoder if step is None else f"{encoder}, step {step}" for encoder, step in state.shown_steps.items()]
+
+
+def _answer(state: EmbeddingMapState, encoder: str) -> str:
+    """How many of the nearest sentences, in full width, have the name of their sentence; nothing where none has one."""
+    names = np.array(state.data.names)
+    if not (state.coloring and state.coloring.by_name) or len(names) > SVG_POINTS:
+        return ""
+    nearest = state.data.nearest(encoder, state.shown_steps[encoder])
+    share = (names[nearest] == names[:, None]).mean()
+    return f": {share:.0%} of neighbours share the {escape(state.coloring.title) or 'colour'}"
 
 
 def summary(state: EmbeddingMapState) -> str:

@@ -492,6 +492,9 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     elif values:
         best = f", best {max(values):.1f} at step {steps[int(np.argmax(values))]}" if named else ""
         title = f"{what} <b>{values[-1]:.{1 if named else 3}f}</b> at step {steps[-1]}{best}"
+    elif named and any(trace.y for trace in traces):
+        ends = {name: band(histories, column)[1] for name, histories in state.others.items()}
+        title = "Dev score at the end: " + ", ".join(f"{escape(n)} {v[-1]:.1f}" for n, v in ends.items() if v)
     return Plane(title, traces, x, {"range": _room(traces)} if named else {"rangemode": "tozero"})
 
 
