@@ -188,9 +188,9 @@ def test_a_click_shows_the_nearest_in_full_width_and_who_was_lost_and_gained():
         cosines = unit @ unit[4]
         cosines[4] = -2
         nearest[name] = np.argsort(-cosines)[:10].tolist()
-        found = panel.neighbours(4).query("encoder == @name")
-        assert found["row"].tolist() == nearest[name]
-        np.testing.assert_allclose(found["cosine"], cosines[nearest[name]], atol=1e-6)
+        found = panel.state.data.neighbours(name, None, 4)
+        assert [near.row for near in found] == nearest[name]
+        np.testing.assert_allclose([near.cosine for near in found], cosines[nearest[name]], atol=1e-6)
         star = traces(panel)[f"{name}: nearest"]
         np.testing.assert_allclose(star.x[1], traces(panel)[f"{name}: "].x[nearest[name][0]], atol=1e-4)
     html_below = panel.details(panel.state)
@@ -338,6 +338,6 @@ def test_umap_that_is_not_installed_is_told_with_the_command(monkeypatch, senten
 
 def test_the_title_counts_the_neighbours_with_the_same_name():
     near = [[1, 0], [1, 0.1], [0, 1], [0.1, 1]]
-    for names, share in (("xxyy", 1 / 3), ("xxxx", 1), ("wxyz", 0)):  # three neighbours each: all others
+    for names, share in (("xxyy", 1 / 3), ("xxxy", 1 / 2), ("wxyz", 0)):  # three neighbours each: all others
         drawn = EmbeddingMap(list("abcd"), {"toy": near}, color=list(names), color_title="topic").figure()
         assert drawn.layout.annotations[0].text == f"toy: {share:.0%} of neighbours share the topic"

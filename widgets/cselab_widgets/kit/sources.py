@@ -25,11 +25,6 @@ class SameArray:
         return id(self.array)
 
 
-def opened(encoder: SentenceEncoder | str) -> SentenceEncoder:
-    """The encoder, opened if only its name is given."""
-    return SentenceEncoder.from_pretrained(encoder) if isinstance(encoder, str) else encoder
-
-
 def sentences_or_world(sentences: Sequence[str] | None, count: int) -> list[str]:
     """The user's sentences, checked, or `count` of the bundled world."""
     if sentences is None:

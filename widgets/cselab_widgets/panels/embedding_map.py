@@ -283,7 +283,7 @@ def titles(state: EmbeddingMapState) -> list[str]:
 def _answer(state: EmbeddingMapState, encoder: str) -> str:
     """How many of the nearest sentences, in full width, have the name of their sentence; nothing where none has one."""
     names = np.array(state.data.names)
-    if not (state.coloring and state.coloring.by_name) or len(names) > SVG_POINTS:
+    if not state.coloring or len(state.data.groups) < 2 or len(names) > SVG_POINTS:
         return ""
     nearest = state.data.nearest(encoder, state.shown_steps[encoder])
     share = (names[nearest] == names[:, None]).mean()
@@ -321,15 +321,14 @@ def explain(state: EmbeddingMapState) -> str:
         if linear
         else "dots are near where the cosine is high, and distances farther off mean nothing."
     )
+    fitted = " and ".join(map(str, sorted({p.fitted_on for p in state.planes.values() if p.fitted_on is not None})))
     if linear and several:
-        fitted = sorted({plane.fitted_on for plane in state.planes.values() if plane.fitted_on is not None})
-        of = f"; the axes are those of step {' and '.join(map(str, fitted))}" if fitted else ""
+        of = f"; the axes are those of step {fitted}" if fitted else ""
         text += f" All pictures and steps share one scale{of}."
     elif state.projection == TSNE and several:
         text += " t-SNE cannot place new vectors: each plane and each step is a separate map."
     elif state.projection == UMAP and state.steps:
-        fitted = sorted({plane.fitted_on for plane in state.planes.values() if plane.fitted_on is not None})
-        text += f" Further steps are placed into the map of step {' and '.join(map(str, fitted))}."
+        text += f" Further steps are placed into the map of step {fitted}."
     return text + " Lasso dots to select them; click one for its nearest sentences in full width."
 
 
@@ -344,7 +343,7 @@ def details(state: EmbeddingMapState) -> str:
             rows.sort(key=lambda row: (kept[row], row))
         listed = [_sentence_row(state, row, kept) for row in rows[:LISTED]]
         more = f"<p>and {len(rows) - LISTED} more</p>" if len(rows) > LISTED else ""
-        label = f"<th>{escape(state.coloring.title)}</th>" if state.coloring else ""
+        label = f"<th>{escape(state.coloring.title) or 'colour'}</th>" if state.coloring else ""
         heading = f"<tr>{'<th>neighbours kept</th>' * state.moved}<th>sentence</th>{label}</tr>" if rows else ""
         parts.append(f"<p>{escape(_picked_in_words(state))}</p><table>{heading}{''.join(listed)}</table>{more}")
     if state.focus is not None:
@@ -467,18 +466,6 @@ class EmbeddingMap(Panel):
 
     def items(self) -> Sequence[str]:
         return self.state.sentences
-
-    def neighbours(self, row: int) -> "pandas.DataFrame":
-        """The ten sentences nearest to one of them by cosine in full width, for each encoder as it is shown now."""
-        import pandas as pd
-
-        return pd.DataFrame(
-            [
-                {"encoder": encoder, "rank": rank, "row": at, "cosine": cosine, "sentence": self.state.sentences[at]}
-                for encoder, step in self.state.shown_steps.items()
-                for rank, (at, cosine) in enumerate(self.state.data.neighbours(encoder, step, row), start=1)
-            ]
-        )
 
     def to_frame(self) -> "pandas.DataFrame":
         """A row for each sentence: its colour, its place in each plane, and whether it is selected."""

@@ -13,6 +13,7 @@ from cselab_lab.lessons.cosine_batch import batch_with_cosines
 from torch import Tensor
 from torch.func import grad_and_value, vmap
 
+from cselab.encoders.any_encoder import as_encoder
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.losses import arc_con, decoupled_info_nce, focal_info_nce, info_nce, multi_positive_info_nce
 from cselab.methods import SimCSE
@@ -23,7 +24,7 @@ from cselab.world import World
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, heatmap, matrix, named_at_ends, side_by_side
-from ..kit.sources import SameArray, as_views, dropout_views, opened, sentences_or_world
+from ..kit.sources import SameArray, as_views, dropout_views, sentences_or_world
 from ..kit.theme import INK, NEGATIVE, PALETTE, POSITIVE
 
 POINTS = 25  # of each curve
@@ -352,7 +353,7 @@ def trained_batch(encoder: SentenceEncoder | str, sentences: Sequence[str]) -> d
     watch = BatchWatch(sentences, every=(0, 1, 2, 3, 4, 6, 8, 12, 16))
     corpus = [sentence.text for sentence in World().sentences(1024)]
     config = TrainConfig(steps=16, lr=5e-4, seed=0, precision="fp32")
-    train(opened(encoder).copy(), SimCSE(head="none"), corpus, config, callbacks=[watch], show_progress_bar=False)
+    train(as_encoder(encoder).copy(), SimCSE(head="none"), corpus, config, callbacks=[watch], show_progress_bar=False)
     return watch.views
 
 

@@ -12,13 +12,14 @@ import numpy as np
 import plotly.graph_objects as go
 import torch
 
+from cselab.encoders.any_encoder import as_encoder
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, side_by_side
-from ..kit.sources import as_views, dropout_views, opened, sentences_or_world
+from ..kit.sources import as_views, dropout_views, sentences_or_world
 from ..kit.theme import AFTER, ANCHOR, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
@@ -217,17 +218,14 @@ class NoiseLab(Panel):
         **shown: Any,
     ) -> None:
         if vectors is None:
-            encoder, sentences = opened(encoder), sentences_or_world(sentences, 24)
+            model, sentences = as_encoder(encoder), sentences_or_world(sentences, 24)
             if len(sentences) < 4:
                 raise ValueError(f"sentences has {len(sentences)} entries; neighbours need at least 4.")
-            drawn, still = (
-                dropout_views(encoder, sentences, passes),
-                dropout_views(encoder, sentences, 1, dropout=False),
-            )
+            drawn, still = (dropout_views(model, sentences, passes), dropout_views(model, sentences, 1, dropout=False))
             # A model without dropout would give the same vector every time.
             if not np.ptp(drawn, axis=0).any():
-                raise ValueError("encoder has no dropout: all its passes are the same, without noise.")
-            drawn, still = _after_head(encoder, drawn), _after_head(encoder, still)[0]
+                raise ValueError("encoder has no dropout, so all its passes are identical; set encoder.dropout = 0.1.")
+            drawn, still = _after_head(model, drawn), _after_head(model, still)[0]
         else:
             if clean is None:
                 raise ValueError("vectors are given without clean, the vectors [n, d] with dropout off.")

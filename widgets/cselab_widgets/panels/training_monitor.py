@@ -387,14 +387,11 @@ class Brake(ipywidgets.HBox):
         self.hold = ipywidgets.Button(icon="pause", layout={"width": "8em"})
         self.end = ipywidgets.Button(description="stop", icon="stop", layout={"width": "6em"})
         super().__init__([self.hold, self.end])
-        self.hold.on_click(lambda _: self._ask("run" if self.value == "pause" else "pause"))
-        self.end.on_click(lambda _: self._ask("stop"))
+        self.hold.on_click(lambda _: self.set_trait("value", "run" if self.value == "pause" else "pause"))
+        self.end.on_click(lambda _: self.set_trait("value", "stop"))
         self.observe(self._label, ["value", "disabled"])
         self.value, self.disabled = value, disabled
         self._label()
-
-    def _ask(self, command: str) -> None:
-        self.value = command
 
     def _label(self, _: Any = None) -> None:
         paused = self.value == "pause"
@@ -414,10 +411,7 @@ class Press(ipywidgets.HBox):
         self.value = value
         traitlets.dlink((self, "disabled"), (self.button, "disabled"))
         self.disabled = disabled
-        self.button.on_click(lambda _: self._press())
-
-    def _press(self) -> None:
-        self.value += 1
+        self.button.on_click(lambda _: self.set_trait("value", self.value + 1))
 
 
 def _histories(name: str, given: Any) -> tuple[tuple[Row, ...], ...]:
