@@ -69,10 +69,9 @@ class RankLabState(State):
         size = self.artificial_rows, self.dimensions
         return torch.from_numpy(np.random.default_rng(self.seed).normal(size=size)) if self.artificial_rows else None
 
-    def bound(self, batch_size: int | None = None, centred: bool = False) -> int:
-        """The highest rank of `rows` rows."""
-        rows = (self.batch_size if batch_size is None else batch_size) + self.artificial_rows
-        return min(rows - centred, self.dimensions)
+    def bound(self, batch_size: int | None = None) -> int:
+        """The highest rank with so many sentences, by default those of the batch."""
+        return min((batch_size or self.batch_size) + self.artificial_rows, self.dimensions)
 
     @cached_property
     def both(self) -> dict[str, list[Tensor]]:
@@ -338,9 +337,8 @@ def _floor(state: RankLabState, name: str) -> Plane:
     highest = max(loss, *lines[0].y)
     low = 0.0 if name == "Barlow Twins" else floor - 0.5 * (highest - floor)
     words = {
-        "Barlow Twins": "No vectors reach below the line, because a matrix of this rank is not the identity. "
-        "Each sentence and each artificial row lowers the line.",
-        "dimension-wise": "Its lowest value does not depend on the batch size: the rank does not stop this loss.",
+        "Barlow Twins": "No vectors reach below the line. Each sentence and each artificial row lowers it.",
+        "dimension-wise": "The line is the same for all batch sizes: the rank does not stop this loss.",
     }
     y = {"title": {"text": "loss"}, "range": [low, highest + 0.12 * (highest - low)]}
     return Plane(f"{name} cannot fall below {floor:.4g}", lines, x, y, words=words[name])
