@@ -62,10 +62,10 @@ def lessons(executed: Path, target: Path) -> int:
         notebook = printable(nbformat.read(file, as_version=4), file.stem, how)
         for cell in notebook.cells:
             tags = cell.metadata.setdefault("tags", [])
-            if cell.metadata.get("jupyter", {}).get("source_hidden") or "parameters" in tags:
-                tags.append("hide-input")
-            if "injected-parameters" in tags:
+            if {"parameters", "injected-parameters"} & set(tags) or cell.get("id") == "setup":
                 tags.append("remove-input")
+            elif cell.metadata.get("jupyter", {}).get("source_hidden"):
+                tags.append("hide-input")
             for output in cell.get("outputs", []):
                 data = output.get("data", {})
                 kept = next((kind for kind in ("text/html", "image/svg+xml", "image/png") if kind in data), None)

@@ -97,7 +97,7 @@ def lesson(picture: Path) -> None:
         try:
             while socket.socket().connect_ex(("127.0.0.1", 8917)) and server.poll() is None:
                 time.sleep(1)
-            with opened(f"http://127.0.0.1:8917/doc/tree/00_tour.ipynb?token={token}", 1000, 1010) as page:
+            with opened(f"http://127.0.0.1:8917/doc/tree/00_tour.ipynb?token={token}", 1000, 998) as page:
                 page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
                 for id in ("parameters", "setup", "guess-cone", "cone-numbers", "first-look"):
                     page.evaluate(RUN_CELL, id)

@@ -418,7 +418,7 @@ def _limits(state: PairExplorerState) -> tuple[float, float]:
     """The cosine axis: of the pairs under all encoders, with room for the typed one."""
     low, high = state.data.limits(state.removed)
     typed = [state.cosine(encoder) for encoder in state.data.encoders]
-    return min(low, *(one - 0.02 for one in typed)), max(high, *(one + 0.02 for one in typed))
+    return min(low, min(typed) - 0.02), max(high, max(typed) + 0.02)
 
 
 def _typed(encoder: str, cosine: float, bands: int, color: str) -> go.Scatter:
