@@ -28,5 +28,5 @@ def test_a_sketch_is_valid_has_words_and_takes_the_colours_of_its_page(name):
 
 
 def test_an_unknown_sketch_is_refused_with_the_names():
-    with pytest.raises(AttributeError, match=r"no sketch 'cones'; there are adam, .*, cone,"):
+    with pytest.raises(AttributeError, match=r"unknown sketch 'cones'; choose one of adam, .*, cone,"):
         sketches.cones  # noqa: B018

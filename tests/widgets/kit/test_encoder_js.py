@@ -169,6 +169,6 @@ def test_an_encoder_that_the_page_does_not_compute_is_refused(micro):
 def test_a_page_that_would_be_too_heavy_is_refused(micro, monkeypatch):
     monkeypatch.setattr("cselab_widgets.kit.carried_encoder.HEAVIEST", 3_000_000)
     with pytest.raises(
-        ValueError, match="a page with micro would weigh 3 MB or more; at most 20 MB fit: give small encoders"
+        ValueError, match="a page with micro would have 3 MB or more; the limit is 20 MB: use small encoders"
     ):
         carried_encoders({"micro": micro})

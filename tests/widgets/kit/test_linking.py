@@ -98,7 +98,7 @@ def test_unlinked_panels_go_their_own_ways(two):
 
 
 def test_one_panel_and_unknown_names_are_refused(two):
-    with pytest.raises(ValueError, match="link needs two panels or more, got 1"):
+    with pytest.raises(ValueError, match="link needs at least two panels, got 1"):
         link(two[0])
     with pytest.raises(ValueError, match="share holds 'steps'; expected one of 'step', 'selection', 'encoder'"):
         link(*two, share=["steps"])

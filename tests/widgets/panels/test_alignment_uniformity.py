@@ -182,5 +182,5 @@ def test_cosines_that_do_not_belong_are_refused():
         AlignmentUniformity({"a": seeds()}, cosines={"c": watched(0)})
     empty = watched(0)
     empty.by_step = {}
-    with pytest.raises(ValueError, match=r"cosines\['a'\] saw no step; pass the watcher to train"):
+    with pytest.raises(ValueError, match=r"cosines\['a'\] has no steps; pass it to train"):
         AlignmentUniformity({"a": seeds()}, cosines={"a": empty})

@@ -113,7 +113,7 @@ def test_an_encoder_without_dropout_has_no_noise_to_see(tiny_encoder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"clean": None}, "without clean"),
+        ({"clean": None}, "clean is missing"),
         ({"clean": np.ones((5, 16))}, r"clean \(5, 16\)"),
         ({"sentences": ["a", "b"]}, "2 entries for 12 rows"),
     ],

@@ -162,6 +162,6 @@ def test_what_an_encoder_does_not_read_of_a_sentence_is_said(tiny_encoder, pairs
     assert panel.state.remarks == []
     panel.set(first=" ".join([sentences[0]] * 500), second="\u6f22 " + sentences[1])
     first, second = panel.state.remarks
-    assert first.startswith("first sentence: tiny reads") and "the rest is cut off" in first
+    assert first.startswith("first sentence: tiny encodes") and "the rest is truncated" in first
     assert second.startswith("second sentence: tiny has no vocabulary for 1 of")
     assert first in panel.details(panel.state) and second in panel.summary()

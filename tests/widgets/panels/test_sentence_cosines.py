@@ -97,7 +97,9 @@ def test_the_file_computes_what_is_typed_without_a_network(offline, tmp_path, en
     typed.fill(f"Ein 漢 steht hier.\n\n{'cat ' * 150}\nA cat.")
     remarks = page.locator(".cselab-remarks li")
     expect(remarks.nth(0)).to_contain_text("Sentence 1: 漢 is not in the vocabulary")
-    expect(remarks.nth(1)).to_contain_text("Sentence 2: 126 of 150 tokens are read, the rest is cut off; longer than")
+    expect(remarks.nth(1)).to_contain_text(
+        "Sentence 2: 126 of 150 tokens are encoded; the rest is truncated; longer than"
+    )
     page.get_by_text("The tokens, as before reads them").click()
     expect(page.locator(".cselab-unknown")).to_have_text("[UNK]")
     typed.fill(" \n")

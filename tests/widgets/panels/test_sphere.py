@@ -38,7 +38,7 @@ def test_what_a_hand_did_in_the_page_is_its_state_and_what_python_sets_goes_to_t
         ({"loss": "hinge"}, "loss is 'hinge'; expected one of 'InfoNCE'"),
         ({"temperature": 0}, "temperature is 0; expected a positive value"),
         ({"noise": -1.0}, "noise is -1.0; expected 0 or more"),
-        ({"dimensions": 4}, "dimensions is 4; expected 2, a circle, or 3"),
+        ({"dimensions": 4}, "dimensions is 4; expected 2 (circle) or 3"),
         ({"sentences": 1}, "at least two"),
         ({"anchors": [[0.0, 0.0], [1.0, 0.0]]}, "anchors[0] is zero"),
         ({"anchors": ANCHORS, "positives": ANCHORS[:2]}, "anchors has 3 rows and positives 2"),

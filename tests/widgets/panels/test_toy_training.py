@@ -36,7 +36,7 @@ def test_sentences_are_numbers_of_words_and_a_run_of_the_page_is_told_in_words_a
         ({"loss": "hinge"}, "loss is 'hinge'; expected one of 'InfoNCE'"),
         ({"temperature": -1.0}, "temperature is -1.0; expected a positive value"),
         ({"noise": 1.0}, "noise is 1.0; expected a probability of 0 or more, below 1"),
-        ({"batch": 7}, "batch is 7; expected from 2 to the 6 sentences"),
+        ({"batch": 7}, "batch is 7; expected 2 to 6, the number of sentences"),
         ({"artificial": -2}, "artificial is -2; expected 0 or more"),
         ({"sentences": ["a cat", "?!"]}, "'?!' has no words"),
         ({"pairs": Pairs(["a"], ["b"], [3], "x")}, "no pair has a grade of 4 or more"),

@@ -279,7 +279,7 @@ def test_what_goes_wrong_in_the_run_is_shown_and_raised_by_wait():
 
 def test_a_second_run_waits_for_the_first_and_may_follow_it():
     monitor, go_on = start_and_hold(1)
-    with pytest.raises(RuntimeError, match="a run is still going on"):
+    with pytest.raises(RuntimeError, match="a run is still active"):
         monitor.train(make_encoder(), SimCSE(), SENTENCES, CONFIG)
     go_on.set()
     monitor.wait(PATIENCE)

@@ -60,7 +60,7 @@ def carried_encoders(encoders: Mapping[str, SentenceEncoder]) -> dict[str, Any]:
 def _check_weight(weight: int, names: Iterable[str]) -> None:
     if weight > HEAVIEST:
         raise ValueError(
-            f"a page with {', '.join(names)} would weigh {weight / 1e6:.0f} MB or more; at most 20 MB fit: give small "
+            f"a page with {', '.join(names)} would have {weight / 1e6:.0f} MB or more; the limit is 20 MB: use small "
             "encoders, such as 'micro' and its trained copies."
         )
 

@@ -76,7 +76,7 @@ def link(*panels: Panel, share: Sequence[str] = SHARED) -> Link:
         ValueError: fewer than two panels, or an unknown name in `share`.
     """
     if len(panels) < 2:
-        raise ValueError(f"link needs two panels or more, got {len(panels)}.")
+        raise ValueError(f"link needs at least two panels, got {len(panels)}.")
     unknown = [name for name in share if name not in SHARED]
     if unknown:
         raise ValueError(f"share holds {unknown[0]!r}; expected one of {', '.join(map(repr, SHARED))}.")

@@ -206,15 +206,15 @@ def summary(state: AlignmentUniformityState) -> str:
 def explain(state: AlignmentUniformityState) -> str:
     """The explanation of the picture."""
     text = (
-        "Lower left is better. Alignment, 0 to 4: mean squared distance of pairs that mean the same. Uniformity, 0 to "
-        "about -4: how evenly all sentences spread."
+        "Lower left is better. Alignment (0 to 4): mean squared distance of similar pairs. Uniformity (0 to about -4): "
+        "how evenly sentences spread."
     )
     if state.scored:
         text += " Stars mark kept steps."
     if any(len(paths) > 1 for paths in state.seeds.values()):
         text += " Thin lines are seeds, thick ones their mean."
     if state.bands is not None:
-        text += " Click a point, or choose it from the list, for its cosines."
+        text += " Click a point for its cosines."
     return text
 
 
@@ -359,10 +359,10 @@ def _checked(cosines: Mapping[str, CosinesByGrade], seeds: Mapping[str, Any]) ->
             raise ValueError(f"cosines has {name!r}; the methods are {', '.join(seeds)}.")
         if not watch.by_step:
             raise ValueError(
-                f"cosines[{name!r}] saw no step; pass the watcher to train(..., callbacks=[watcher]) with an evaluator."
+                f"cosines[{name!r}] has no steps; pass it to train(..., callbacks=[watcher]) with an evaluator."
             )
         if grades is not None and list(watch.pairs.scores) != grades:
-            raise ValueError(f"cosines[{name!r}] watched different pairs from the first; give all the same pairs.")
+            raise ValueError(f"cosines[{name!r}] has different pairs from the first; use the same pairs for all.")
         grades = list(watch.pairs.scores)
     return dict(cosines)
 
@@ -386,7 +386,7 @@ def _mean(paths: tuple[Path, ...]) -> Path:
             )
         )
     if not together:
-        raise ValueError("the seeds of a method were never measured at the same step; give runs alike.")
+        raise ValueError("the seeds of a method have no evaluated step in common; give runs with the same eval_every.")
     return tuple(together)
 
 

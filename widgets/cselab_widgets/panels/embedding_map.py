@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 NEIGHBOURS = 10
 LISTED = 10  # selected sentences named below the plot
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
-OF_WHICH = f"a sentence of those found or lassoed; before that, of all (the first {OFFERED})"
-MOVED = "pick out the ten sentences that kept the fewest of their ten nearest"
+OF_WHICH = f"a found or lassoed sentence; without a search, one of the first {OFFERED}"
+MOVED = "select the ten sentences that kept the fewest of their ten nearest neighbours"
 FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
 
 
@@ -317,19 +317,19 @@ def explain(state: EmbeddingMapState) -> str:
     linear = next(iter(state.planes.values())).linear
     several = len(state.planes) > 1 or bool(state.steps)
     text = "Each dot is a sentence; " + (
-        "near dots have a high cosine, as far as two axes with these shares of the variance show it."
+        "near dots have a high cosine, as far as these shares of the variance can show."
         if linear
-        else "dots are near where the cosine is high, and distances farther off mean nothing."
+        else "near dots have a high cosine; larger distances mean nothing."
     )
     fitted = " and ".join(map(str, sorted({p.fitted_on for p in state.planes.values() if p.fitted_on is not None})))
     if linear and several:
         of = f"; the axes are those of step {fitted}" if fitted else ""
-        text += f" All pictures and steps share one scale{of}."
+        text += f" All pictures share one scale{of}."
     elif state.projection == TSNE and several:
         text += " t-SNE cannot place new vectors: each plane and each step is a separate map."
     elif state.projection == UMAP and state.steps:
-        text += f" Further steps are placed into the map of step {fitted}."
-    return text + " Lasso dots to select them; click one for its nearest sentences in full width."
+        text += f" All remaining steps are placed into the map of step {fitted}."
+    return text + " Lasso dots, or click one for its nearest."
 
 
 def details(state: EmbeddingMapState) -> str:

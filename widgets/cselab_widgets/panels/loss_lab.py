@@ -71,7 +71,7 @@ LOSSES = {
 }
 QUESTIONS = {
     "Which cosines does the loss move?": (0,),
-    "Who carries the push?": (1,),
+    "Which negatives carry the push?": (1,),
     "What does this batch look like?": (2, 3, 4),
 }
 
@@ -148,7 +148,7 @@ class LossLabState(State):
         """
         parts = [_split(_cosine(*self.batch(step)[:2])) for step in self.views]
         positives, negatives = (float(torch.cat(part).mean()) for part in zip(*parts, strict=True))
-        return round(positives, 1) + 0.0, min(max(round(negatives, 1), 0.0), MOST_ALIKE)
+        return round(positives, 1) + 0.0, min(max(0.0, round(negatives, 1)), MOST_ALIKE)
 
 
 def _own_setting(name: str, setting: Setting) -> Setting:
@@ -378,7 +378,7 @@ def _gradient(state: LossLabState) -> Plane:
     limit = max(float(negatives.abs().max()), 1e-12)  # the strongest negative; the diagonal is the sum of its row
     shown = (values / limit).numpy().round(2)
     heat = heatmap(shown, "gradient", 1.0, f"sentences %{{y}} and %{{x}}: %{{z:.2f}} of {limit:.2g}", scale=True)
-    words = f"In units of the strongest negative's, {limit:.2g}: blue is pushed apart, orange pulled together."
+    words = f"In units of the strongest negative's gradient ({limit:.2g}): blue is pushed apart, orange together."
     return matrix(f"Gradient of {state.loss}", heat, "sentence", words)
 
 
@@ -431,7 +431,7 @@ def _curves(state: LossLabState) -> Plane:
             )
         )
     positive, negatives = state.typical
-    y = {"title": {"text": "gradient: pulls below 0, pushes above"}, "zeroline": True, "zerolinecolor": INK}
+    y = {"title": {"text": "gradient (below 0 pulls, above 0 pushes)"}, "zeroline": True, "zerolinecolor": INK}
     if state.loss == "ArcCon":  # it has no bound near a cosine of 1
         reach = 1.15 * max(map(abs, lines[0].y))
         y["range"] = [-reach, reach]

@@ -228,7 +228,7 @@ class NoiseLab(Panel):
             drawn, still = _after_head(model, drawn), _after_head(model, still)[0]
         else:
             if clean is None:
-                raise ValueError("vectors are given without clean, the vectors [n, d] with dropout off.")
+                raise ValueError("clean is missing: with vectors, pass also the vectors [n, d] without dropout.")
             drawn, still = as_views(vectors, "vectors"), as_views(clean, "clean")[0]
             if drawn.shape[1:] != still.shape:
                 raise ValueError(f"vectors has shape {drawn.shape}, clean {still.shape}: rows and width must agree.")
@@ -380,8 +380,8 @@ def _radii(state: NoiseLabState) -> Plane:
         traces,
         x,
         {"title": {"text": "radius of its cloud"}, "range": [0, far]},
-        words="A point is a sentence. Above the dotted line its cloud is wider than the way to its neighbour. "
-        "Click one to see its cloud.",
+        words="Above the dotted line the radius of the cloud is larger than the distance to the neighbour. "
+        "Click a point to see its cloud.",
     )
 
 
@@ -407,7 +407,7 @@ def _cosines(state: NoiseLabState) -> Plane:
     x = {"tickvals": list(KINDS), "ticktext": [*KINDS[:3], "off-<br>dropout"], "tickangle": 0}
     apart = {kind: float(one.mean() - other.mean()) for kind, (one, other) in state.cosines.items()}
     return Plane(
-        f"Positives lie {apart['SimCSE']:.2f} above negatives, with +noise {apart['+noise']:.2f}",
+        f"Positives are {apart['SimCSE']:.2f} above negatives; with +noise, {apart['+noise']:.2f}",
         traces,
         x,
         {"title": {"text": "cosine"}},

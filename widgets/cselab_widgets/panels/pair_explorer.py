@@ -126,8 +126,8 @@ class PairData:
         tokens = reader.tokenizer(sentence, add_special_tokens=False, verbose=False)["input_ids"]
         longest = reader.max_length - reader.tokenizer.num_special_tokens_to_add()
         unknown = tokens[:longest].count(reader.tokenizer.unk_token_id)
-        cut = f"reads {longest} of {len(tokens)} tokens, the rest is cut off"
-        alike = f"has no vocabulary for {unknown} of {len(tokens)} tokens and reads them all as the same one"
+        cut = f"encodes {longest} of {len(tokens)} tokens; the rest is truncated"
+        alike = f"has no vocabulary for {unknown} of {len(tokens)} tokens, so all of them become one unknown token"
         return "; ".join([cut] * (len(tokens) > longest) + [alike] * (unknown > 0))
 
     def without(self, encoder: str, vectors: Float[np.ndarray, "n d"], removed: int) -> Float[np.ndarray, "n d"]:

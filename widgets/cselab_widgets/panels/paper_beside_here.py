@@ -282,7 +282,7 @@ def explain(state: PaperBesideHereState) -> str:
     bar = "its 95 % interval" if state.of_gains else "one standard deviation"
     text = f"Diamonds: published; dots: here, the mean over seeds, with {bar}."
     if state.shown["ours"].isna().all():
-        text = "Diamonds: as published. Nothing was run here yet: cselab experiment run."
+        text = "Diamonds are published numbers. This experiment has not been run here: use cselab experiment run."
     elif state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."
     return text
@@ -290,7 +290,7 @@ def explain(state: PaperBesideHereState) -> str:
 
 def _gains_explained(state: PaperBesideHereState) -> str:
     """The meaning of the colours."""
-    text = f"Points more than {state.baseline}, the mean over seeds."
+    text = f"Points above {state.baseline}, mean over the seeds."
     single = state.frame["gain_low"].isna()
     if not single.all():
         text += " Blue: above; orange: below; no colour: the 95 % interval over the seeds contains 0."

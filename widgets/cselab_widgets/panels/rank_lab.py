@@ -116,8 +116,8 @@ class RankLabState(State):
 
 QUESTIONS = {
     "How many directions do N sentences have?": (0,),
-    "Where does the matrix end?": (1, 2),
-    "Which loss does that stop?": (3, 4),
+    "How many singular values are above 0?": (1, 2),
+    "How low can the loss get?": (3, 4),
 }
 
 
@@ -154,7 +154,7 @@ def summary(state: RankLabState) -> str:
         f"{'full rank' if bound == state.dimensions else f'at most {bound} of {state.dimensions}'}",
     ]
     for name, floor in state.floors().items():
-        lines.append(f"  {name:14}  as it is {state.losses[name]:8.3f}  cannot go below {floor:8.3f}")
+        lines.append(f"  {name:14}  now {state.losses[name]:8.3f}  lowest possible {floor:8.3f}")
     return "\n".join(lines)
 
 
@@ -327,7 +327,7 @@ def _singular_values(state: RankLabState) -> Plane:
         named_at_ends(lines, "names", log=True),
         x,
         {"title": {"text": "singular value"}, **decades(np.concatenate([line.y for line in lines]))},
-        words="Where a line ends, the directions end: no loss can move the rest.",
+        words="A line ends where the singular values become 0; no loss can change the remaining directions.",
     )
 
 

@@ -28,7 +28,7 @@ function remarksOn(encoder, { ids, unknown, lost }) {
     ...(ids.length === 2 ? ["nothing of it is read"] : []),
     ...(unknown.length ? [`${words.slice(0, 8).join(", ")} ${words.length === 1 ? "is" : "are"} not in the vocabulary: all ` +
       "unknown words are the same token, [UNK]"] : []),
-    ...(lost ? [`${last} of ${last + lost} tokens are read, the rest is cut off`] : []),
+    ...(lost ? [`${last} of ${last + lost} tokens are encoded; the rest is truncated`] : []),
     ...(encoder.trained && ids.length > encoder.trained
       ? [`longer than the ${encoder.trained} tokens of pretraining: what stands after them is read badly`] : []),
   ];

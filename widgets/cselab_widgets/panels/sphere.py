@@ -138,7 +138,7 @@ class Sphere(PagePanel):
         key: str | None = None,
     ) -> None:
         if dimensions not in (2, 3):
-            raise ValueError(f"dimensions is {dimensions}; expected 2, a circle, or 3, a sphere.")
+            raise ValueError(f"dimensions is {dimensions}; expected 2 (circle) or 3 (sphere).")
         draw = np.random.default_rng(seed)
         if anchors is None:
             anchors = _on_sphere(draw.normal(size=(sentences, dimensions)), "anchors")

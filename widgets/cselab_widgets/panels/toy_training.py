@@ -74,11 +74,11 @@ class ToyTrainingState:
         if not 0 <= self.noise < 1:
             raise ValueError(f"noise is {self.noise}; expected a probability of 0 or more, below 1.")
         if not 2 <= self.batch <= len(self.sentences):
-            raise ValueError(f"batch is {self.batch}; expected from 2 to the {len(self.sentences)} sentences.")
+            raise ValueError(f"batch is {self.batch}; expected 2 to {len(self.sentences)}, the number of sentences.")
         if self.artificial < 0:
             raise ValueError(f"artificial is {self.artificial}; expected 0 or more.")
         if max(self.grades, default=0) < 4:
-            raise ValueError("no pair has a grade of 4 or more; alignment is measured on these.")
+            raise ValueError("no pair has a grade of 4 or more, but alignment needs such pairs.")
 
 
 def summary(state: ToyTrainingState) -> str:

@@ -154,7 +154,7 @@ def explain(state: TrainingMonitorState) -> str:
         "finished": " Finished: the panel's run has the encoder, with the best weights.",
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
-    return f"A loss near 0 is no proof of learning, so watch the score, measured at each evaluation.{others}{held}"
+    return f"A loss near 0 does not prove learning, so watch the score, measured at each evaluation.{others}{held}"
 
 
 class TrainingMonitor(Panel):
@@ -179,7 +179,7 @@ class TrainingMonitor(Panel):
 
     >>> row = {"step": 0, "score": 51.4, "alignment": 0.2, "uniformity": -1.5}
     >>> TrainingMonitor({"SimCSE": [[row], [row | {"score": 52.0}]]})
-    No run goes on
+    No active run
       SimCSE  2 runs, best dev score 51.70 (51.40 to 52.00)
     """
 
@@ -238,11 +238,11 @@ class TrainingMonitor(Panel):
             name: the name of the run; the method's by default.
 
         Raises:
-            RuntimeError: a run is still going on here: `stop` it first.
+            RuntimeError: a run is still active here: `stop` it first.
             An error of `train` is shown, and raised by `wait`; where nothing is displayed, by this call.
         """
         if self._thread is not None and self._thread.is_alive():
-            raise RuntimeError("a run is still going on in this monitor: stop() it, or wait() for its end, first")
+            raise RuntimeError("a run is still active in this monitor: stop() it, or wait() for its end, first")
         headless = bool(os.environ.get("CSELAB_HEADLESS"))
         if not headless:
             _ = self.widget  # takes its place: a run that an earlier run of this cell started is stopped
@@ -519,7 +519,7 @@ def _reach(state: TrainingMonitorState) -> int:
 
 def _standing(state: TrainingMonitorState) -> str:
     if not state.rows:
-        return "No run goes on" if state.phase == "nothing" else f"{state.name}: {state.phase}"
+        return "No active run" if state.phase == "nothing" else f"{state.name}: {state.phase}"
     last = state.rows[-1]
     of = f" of {state.steps}" if state.steps else ""
     loss = f", loss {last['loss']:.4f}" if "loss" in last else ""

@@ -23,14 +23,14 @@ from ..kit.sources import SameArray, named_views
 from ..kit.theme import AFTER, BEFORE, INK
 
 STRATEGIES = ("PCA", "ZCA", "group", "shuffled group")  # the rows of WhitenedCSE's table 3
-STAGES = ("as it is", "mean removed", "turned to its axes", "scaled: PCA", "turned back: ZCA")
+STAGES = ("as it is", "mean removed", "rotated to its axes", "scaled: PCA", "turned back: ZCA")
 PLANE = "points in the plane"
 CHANNELS = 32  # of the heat maps
 SENTENCES = 640  # of the default batch and the others
 POINTS = 160  # of the two channels
 QUESTIONS = {
     "What does whitening change?": (0, 1, 2),
-    "And for held-out sentences?": (3,),
+    "Are held-out sentences white, too?": (3,),
     "How does whitening work?": (4,),
 }
 
@@ -417,7 +417,7 @@ def _spectra(whitened: Outcome) -> Plane:
         named_at_ends(lines, "spectrum names", log=True),
         {"title": {"text": "principal axis, largest first"}},
         {"title": {"text": "variance"}, **decades(np.concatenate([line.y for line in lines]))},
-        words="White is a flat line at 1. Where the batch was too small, held-out sentences lie far above 1.",
+        words="A white spectrum is flat at 1. Where the batch was too small, held-out sentences lie far above 1.",
     )
 
 

@@ -34,5 +34,5 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Callable[[], Sketch]:
     if name not in __dir__():
-        raise AttributeError(f"no sketch {name!r}; there are {', '.join(__dir__())}")
+        raise AttributeError(f"unknown sketch {name!r}; choose one of {', '.join(__dir__())}")
     return lambda: Sketch(Path(__file__).parent / f"{name}.svg")
