@@ -338,7 +338,7 @@ def _floor(state: RankLabState, name: str) -> Plane:
     low = 0.0 if name == "Barlow Twins" else floor - 0.5 * (highest - floor)
     words = {
         "Barlow Twins": "No vectors reach below the line. Each sentence and each artificial row lowers it.",
-        "dimension-wise": "The line is the same for all batch sizes: the rank does not stop this loss.",
+        "dimension-wise": "The line does not depend on N: rank does not stop this loss.",
     }
     y = {"title": {"text": "loss"}, "range": [low, highest + 0.12 * (highest - low)]}
     return Plane(f"{name} cannot fall below {floor:.4g}", lines, x, y, words=words[name])
