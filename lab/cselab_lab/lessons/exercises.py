@@ -526,7 +526,9 @@ def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
     for example in exercise.examples:
         results, right_results = (_returned(function, example, exercise.trained) for function in (answer, right))
         if any(hasattr(r, "detach") for r in right_results) and not all(hasattr(r, "detach") for r in results):
-            return "does not return tensors, which the lesson needs"
+            return "it does not return tensors, which the lesson needs"
+        if len(right_results) == 1 and len(results) > 1:
+            return "it returns several tensors, and the lesson needs one"
         if exercise.trained and not all(result.requires_grad for result in results):
             return NO_GRADIENT
     return ""

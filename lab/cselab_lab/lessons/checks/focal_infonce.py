@@ -66,6 +66,15 @@ FOCAL = Exercise(
         "m belongs only to the negatives: for a positive it is s * s.": "m * (1 - own) -> m",
         "m is on the wrong side: m belongs to the negatives.": "(1 - own) -> own",
         "This is InfoNCE: no factor multiplies.": "cosines * factors -> cosines",
+        "m is missing: the logit of a negative is s * (s + m) / temperature.": "m * (1 - own) -> 0",
+        "m is added, not subtracted.": "cosines + m * -> cosines - m *",
+        "The factor multiplies the cosine; your logits are the factor alone.": "cosines * factors -> factors",
+        "A positive has a factor, too: its logit is s * s / temperature.": (
+            "cosines * factors -> cosines * (factors * (1 - own) + own)"
+        ),
+        "A negative has a factor, too: its logit is s * (s + m) / temperature.": (
+            "cosines * factors -> cosines * (factors * own + 1 - own)"
+        ),
     },
     trained=True,
 )

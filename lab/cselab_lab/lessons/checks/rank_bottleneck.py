@@ -72,10 +72,22 @@ BARLOW_TWINS = Exercise(
     mistakes={
         "Each part is a sum, not a mean.": ".sum() -> .mean()",
         "The first sum has a plus: with the paper's minus the diagonal is pushed away from 1.": "agree + -> -agree +",
-        "Square 1 - C_cc.": "(1 - diagonal).square() -> (1 - diagonal).abs()",
+        "Square 1 - C_cc.": (
+            "(1 - diagonal).square() -> (1 - diagonal).abs()",
+            "(1 - diagonal).square() -> (1 - diagonal.square())",
+        ),
         "The second sum leaves out the diagonal.": "differ = others -> differ = correlation",
-        "The weight belongs only to the second sum.": "agree + weight * differ -> weight * (agree + differ)",
+        "The weight belongs only to the second sum.": (
+            "agree + weight * differ -> weight * (agree + differ)",
+            "agree + weight * differ -> weight * agree + differ",
+        ),
         "The second sum is added, not subtracted.": "agree + -> agree -",
+        "Square each entry off the diagonal, then add them up.": (
+            "others.square().sum() -> others.sum()",
+            "others.square().sum() -> others.abs().sum()",
+            "others.square().sum() -> others.sum().square()",
+        ),
+        "The second sum has both sides of the diagonal, d below c and d above c.": "others. -> others.triu().",
     },
     trained=True,
 )

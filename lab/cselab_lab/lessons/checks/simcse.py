@@ -21,6 +21,7 @@ _MASK = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0]])
 POOLED = Exercise(
     Example('"cls": the vector of the first token', (_LAYER, _MASK, "cls"), [[1, 2], [5, 0]]),
     Example('"mean": the mean over the tokens, without padding', (_LAYER, _MASK, "mean"), [[4, 4 / 3], [6, 0.5]]),
+    Example('"mean" where no token is padding', (_LAYER, torch.ones(2, 4).long(), "mean"), [[3.5, 3.25], [4, 2.25]]),
     solution=Solution("02_simcse", "my_pooled"),
     mistakes={
         "Padding is not a word: leave it out of sum and count.": "total / kept.sum(dim=1) -> layer.mean(dim=1)",
@@ -28,7 +29,12 @@ POOLED = Exercise(
             "/ kept.sum(dim=1) -> / layer.shape[1]",
             "/ kept.sum(dim=1) -> / kept.sum()",
             "/ kept.sum(dim=1) -> / len(layer)",
+            "/ kept.sum(dim=1) -> / mask.sum(dim=1)",
         ),
+        "The first token counts in the mean, too.": "(layer * kept).sum(dim=1) -> (layer * kept)[:, 1:].sum(dim=1); "
+        "/ kept.sum(dim=1) -> / kept[:, 1:].sum(dim=1)",
+        "The last token counts in the mean, too.": "(layer * kept).sum(dim=1) -> (layer * kept)[:, :-1].sum(dim=1); "
+        "/ kept.sum(dim=1) -> / kept[:, :-1].sum(dim=1)",
         "The mean is missing its division.": " / kept.sum(dim=1) -> ",
         '"cls" is the first token, "mean" is all of them: use `kind`.': (
             'kind == "cls" -> False',

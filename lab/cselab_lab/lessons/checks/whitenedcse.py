@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from scipy.linalg import sqrtm
-from torch.nn.functional import normalize
+from torch.nn.functional import cross_entropy, normalize
 
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
@@ -110,6 +110,20 @@ def _by_library(anchor: Any, positives: Any, temperature: float) -> float:
     return float(sum(info_nce(anchor, positive, temperature).total for positive in positives))
 
 
+def _in_one_table(anchor: Any, positives: Any, temperature: float = 0.05) -> Any:
+    table = torch.cat([_logits(anchor, positive, temperature) for positive in positives], dim=1)
+    own = torch.arange(len(anchor))
+    return sum(cross_entropy(table, own + at * len(anchor)) for at in range(len(positives)))
+
+
+def _of_summed_cosines(anchor: Any, positives: Any, temperature: float = 0.05) -> Any:
+    return cross_entropy(sum(_logits(anchor, one, temperature) for one in positives), torch.arange(len(anchor)))
+
+
+def _of_mean_view(anchor: Any, positives: Any, temperature: float = 0.05) -> Any:
+    return cross_entropy(_logits(anchor, sum(positives) / len(positives), temperature), torch.arange(len(anchor)))
+
+
 _VIEW = torch.tensor([[2.0, 0.0], [0.5, 1.0], [-1.0, 3.0]])
 _OTHERS = [
     torch.tensor(rows)
@@ -135,6 +149,10 @@ MULTI_POSITIVE = Exercise(
     | {
         "Add up over the positives; do not average.": "return loss -> return loss / len(positives)",
         "Only the first positive counts in your code.": "in positives -> in positives[:1]",
+        "Only the last positive counts in your code.": "in positives -> in positives[-1:]",
+        "Each positive view has its own denominator; yours holds the rows of all views.": _in_one_table,
+        "Compute the loss of each positive view, then add up; you added the cosines first.": _of_summed_cosines,
+        "Compute the loss of each positive view, then add up; you averaged the views first.": _of_mean_view,
     },
     trained=True,
 )  # fmt: skip
