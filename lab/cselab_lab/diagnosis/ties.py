@@ -203,7 +203,7 @@ def _wide(frame: pandas.DataFrame, what: str) -> pandas.DataFrame:
         system = next((name for name in frame.columns if _parsed(frame[name])[1].mean() > 0.5), None)
     if system is not None:
         frame = frame.set_index(system)
-    elif not isinstance(frame.index[0], str):
+    elif frame.empty or not isinstance(frame.index[0], str):
         raise DataError(
             f"{what}: no column holds the names of the systems; expected a row per system with its name first, or the "
             "columns system, task and score, or a row per sentence pair with a column gold"

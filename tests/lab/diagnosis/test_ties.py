@@ -87,6 +87,7 @@ def test_few_seeds_are_compared_by_t_tests_and_the_note_says_how_many_neighbours
     [
         ("", "not a table"),
         ("1,2\n3,4\n", "names of the systems"),
+        ("a line\n", "names of the systems"),
         ("model,task,score\na,x,1\na,x,2\n", "rows repeat"),
         ("gold,a\n1,2\n2,3\n", "two or more systems"),
         ("gold,a,b\n1,2,\n2,3,1\n", "b has no number in 1 rows: 1"),
