@@ -76,18 +76,18 @@ BARLOW_TWINS = Exercise(
             "(1 - diagonal).square() -> (1 - diagonal).abs()",
             "(1 - diagonal).square() -> (1 - diagonal.square())",
         ),
-        "The second sum leaves out the diagonal.": "differ = others -> differ = correlation",
+        "The second sum leaves out the diagonal.": "differ = rest -> differ = correlation",
         "The weight belongs only to the second sum.": (
             "agree + weight * differ -> weight * (agree + differ)",
             "agree + weight * differ -> weight * agree + differ",
         ),
         "The second sum is added, not subtracted.": "agree + -> agree -",
         "Square each entry off the diagonal, then add them up.": (
-            "others.square().sum() -> others.sum()",
-            "others.square().sum() -> others.abs().sum()",
-            "others.square().sum() -> others.sum().square()",
+            "rest.square().sum() -> rest.sum()",
+            "rest.square().sum() -> rest.abs().sum()",
+            "rest.square().sum() -> rest.sum().square()",
         ),
-        "The second sum has both sides of the diagonal, d below c and d above c.": "others. -> others.triu().",
+        "The second sum has both sides of the diagonal, d below c and d above c.": "rest. -> rest.triu().",
     },
     trained=True,
 )
