@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from operator import ge, gt, le, lt
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from cselab._util.arguments import check_argument, hints
-from cselab.encoders.encoder import Representation, SentenceEncoder
-from cselab.encoders.speed import Precision
+from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import Method
 
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
@@ -72,8 +71,8 @@ class TrainConfig:
     max_length: int = field(default=32, metadata={"least": 3})
     eval_every: int = field(default=125, metadata={"least": 1})
     checkpoint_every: int | None = field(default=None, metadata={"least": 1})
-    precision: Precision = "auto"
-    representation: Representation | None = None
+    precision: Literal["auto", "fp32", "bf16"] = "auto"
+    representation: Literal["backbone", "head"] | None = None
     patience: int | None = field(default=None, metadata={"least": 1})
     mini_batch_size: int | None = field(default=None, metadata={"least": 1})
 

@@ -1,4 +1,6 @@
 import ast
+import subprocess
+import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -23,3 +25,9 @@ def test_no_module_imports_itself_round_a_corner_and_the_kit_no_panel():
     assert graph["panels.noise_lab"] >= {"kit.panel", "kit.planes"}
     list(TopologicalSorter(graph).static_order())  # raises where there is a cycle
     assert not any(to.startswith("panels") for name, tos in graph.items() if name.startswith("kit") for to in tos)
+
+
+def test_without_plotly_the_message_has_the_line_that_installs_it():
+    code = "import sys; sys.modules['plotly'] = None; import cselab_widgets"
+    failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert failed.stderr.rstrip().endswith("the panels need plotly; in a clone: pip install '.[notebooks]'")

@@ -20,6 +20,11 @@ panels move together. `kit.panel` says how a panel is built, `kit.page_panel` ho
 `kit.page` how figures get into pages read without a kernel.
 """
 
+try:
+    import plotly  # noqa: F401
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError("the panels need plotly; in a clone: pip install '.[notebooks]'") from missing
+
 from .figures import sketches
 from .figures.growth import effect_planes
 from .kit.linking import Link, link

@@ -84,12 +84,14 @@ def train_settings() -> list[dict[str, Any]]:
 
 
 def _setting(field: ast.AnnAssign, lines: dict[str, str]) -> dict[str, Any]:
-    name, kind = ast.unparse(field.target), re.search(r"\b(int|float)\b", ast.unparse(field.annotation))
+    name, annotation = ast.unparse(field.target), ast.unparse(field.annotation)
+    kind, choices = re.search(r"\b(int|float)\b", annotation), re.findall(r"'(\w+)'", annotation)
     call = field.value if isinstance(field.value, ast.Call) else None
     given = {"default": _literal(field.value)} if call is None else {k.arg: _literal(k.value) for k in call.keywords}
     line = re.sub(r"`(\w+)`", lambda found: f"--{found[1].replace('_', '-')}", lines[name])
     described = {"name": name, "kind": kind[0] if kind else "str", "help": " ".join(line.split()).rstrip(".")}
-    return described | {"default": given["default"]} | given.get("metadata", {})
+    allowed = {"choices": choices} if choices else given.get("metadata", {})
+    return described | {"default": given["default"]} | allowed
 
 
 def _literal(node: Any) -> Any:
