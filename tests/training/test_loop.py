@@ -498,7 +498,7 @@ def test_no_step_on_the_gpu_waits_for_it(method, monkeypatch):
     ("corpus", "options", "kind", "message"),
     [
         ([], {}, ValueError, "sentences is empty"),
-        ("one string", {}, TypeError, "sentences is 'one string', not a list of strings"),
+        ("one string", {}, TypeError, "corpus is 'one string'; expected a list"),
         ([*CORPUS[:9], ""], {}, ValueError, r"sentences\[9\] is an empty string"),
         ([*CORPUS[:9], None], {}, TypeError, r"sentences\[9\] is None"),
         (CORPUS[:7], {}, ValueError, "the corpus has 7 sentences, fewer than one batch of 8"),
