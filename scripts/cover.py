@@ -3,6 +3,7 @@
 import base64
 from collections.abc import Iterator
 from html import escape
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +44,7 @@ def thumbnails(executed: Path) -> Iterator[Thumbnail]:
 
 
 def write_gallery(executed: Path, folder: Path) -> str:
-    """The gallery as HTML; the thumbnails are written into `folder`. Without Chromium it has titles alone."""
+    """The gallery as HTML, with its thumbnails in `folder`; without Chromium or Playwright it has only titles."""
     shown = list(thumbnails(executed))
     folder.mkdir(parents=True)
     pictures = draw([thumbnail.figure for thumbnail in shown], folder)
@@ -55,8 +56,8 @@ def write_gallery(executed: Path, folder: Path) -> str:
 
 
 def draw(figures: list[dict[str, Any] | None], folder: Path) -> list[str]:
-    """An element for each figure; empty where there is no figure or no Chromium."""
-    if not find_browser():
+    """An element for each figure; empty where there is no figure, no Chromium or no Playwright."""
+    if find_spec("playwright") is None or not find_browser():
         print(f"the cover has no thumbnails: {MISSING}")
         return [""] * len(figures)
     from playwright.sync_api import sync_playwright
