@@ -16,7 +16,6 @@ from cselab.evaluators.baselines import (
 from cselab.evaluators.clustering import Clustering
 from cselab.evaluators.comparison import compare
 from cselab.evaluators.dev import PairsEvaluator, UnlabelledEvaluator
-from cselab.evaluators.dimensions import Dimensions
 from cselab.evaluators.evaluation import evaluate
 from cselab.evaluators.geometry import Geometry
 from cselab.evaluators.records import Record, Scores, read_scores
@@ -30,7 +29,6 @@ __all__ = [
     "STS",
     "SUITES",
     "Clustering",
-    "Dimensions",
     "Encoder",
     "Geometry",
     "PairsEvaluator",

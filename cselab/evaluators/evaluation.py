@@ -42,7 +42,7 @@ def evaluate(
             `cselab.encoders.distributed.DistributedEncoder` shares the work over processes; for STS also a
             function of two lists of sentences that gives similarities, such as `word_overlap`; tasks that need vectors
             are then listed in `Scores.missing`, or an error if no other task was requested.
-        suite: "sts", "geometry", "transfer", "clustering", "dimensions"; or "world" (its STS), "world-transfer",
+        suite: "sts", "geometry", "transfer", "clustering"; or "world" (its STS), "world-transfer",
             "world-clustering", which need no data folder; or a suite with options, such as `STS(aggregation="mean")`
             or `Clustering(seeds=range(5))`; or several in a list. Or your scored pairs, in any form of
             `cselab.data.as_pairs`: `Pairs`, tuples, a table, a file.

@@ -6,7 +6,6 @@ from typing import Any
 
 from cselab._util.choices import check_choice, did_you_mean, register_class
 from cselab.evaluators.clustering import Clustering
-from cselab.evaluators.dimensions import Dimensions
 from cselab.evaluators.geometry import Geometry
 from cselab.evaluators.sts import STS
 from cselab.evaluators.task import Suite
@@ -14,8 +13,7 @@ from cselab.evaluators.transfer import Transfer
 from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
 
 SUITES: dict[str, Any] = {
-    suite.name: suite
-    for suite in (STS, Geometry, Transfer, Clustering, Dimensions, WorldSTS, WorldTransfer, WorldClustering)
+    suite.name: suite for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)
 }
 """The suites by name, where `evaluate`, the command line and the tables find them; `register` adds one.
 

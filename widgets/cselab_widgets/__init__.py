@@ -15,9 +15,8 @@
     WhiteningLab          whitening in groups: covariance, spectrum, and the difference of a sentence's views
     WordContributions     two sentences, and the part of their cosine that each pair of words has
 
-`sketches` draws the picture before a formula, `effect_planes` how effects grow with the size of training. `link` makes
-panels move together. `kit.panel` says how a panel is built, `kit.page_panel` how one that computes in the page,
-`kit.page` how figures get into pages read without a kernel.
+`sketches` draws the picture before a formula. `link` makes panels move together. `kit.panel` says how a panel is built,
+`kit.page_panel` how one that computes in the page, `kit.page` how figures get into pages read without a kernel.
 """
 
 try:
@@ -26,7 +25,6 @@ except ModuleNotFoundError as missing:
     raise ModuleNotFoundError("the panels need plotly; in a clone: pip install '.[notebooks]'") from missing
 
 from .figures import sketches
-from .figures.growth import effect_planes
 from .kit.linking import Link, link
 from .kit.panel import Panel
 from .panels.alignment_uniformity import AlignmentUniformity, CosinesByGrade
@@ -63,7 +61,6 @@ __all__ = [
     "TrainingMonitor",
     "WhiteningLab",
     "WordContributions",
-    "effect_planes",
     "link",
     "sketches",
 ]

@@ -169,7 +169,7 @@ suites = click.option(
     multiple=True,
     type=_named("suite", "suites", OR_PAIRS, pairs=True),
     is_eager=True,
-    help="sts, geometry, transfer, dimensions, world ..., or a file of pairs (sentence1, sentence2, score); "
+    help="sts, geometry, transfer, world ..., or a file of pairs (sentence1, sentence2, score); "
     "may be repeated  [default: world, and sts if the data are found]",
 )
 tasks = click.option("--task", "tasks", multiple=True, type=TASK, help="only this task, e.g. STS-B; may be repeated")

@@ -1,1 +1,1 @@
-"""Pictures without controls: drawings before a formula, and effects by the size of training."""
+"""Pictures without controls: drawings before a formula."""
