@@ -160,15 +160,11 @@ class Example:
     expected: object
     tolerance: float = 1e-3
 
-    def returned_by(self, function: Callable) -> Any:
-        """The function's result for a copy of the arguments, so that later checks see them unchanged."""
-        return function(*copy.deepcopy(self.arguments))
-
-    def is_left_as_given(self, function: Callable) -> bool:
-        """Whether the numbers in the arguments are the same after the call."""
+    def tried_on(self, function: Callable) -> tuple[Any, bool]:
+        """The function's result for a copy of the arguments, and whether the numbers in that copy are unchanged."""
         arguments = copy.deepcopy(self.arguments)
-        function(*arguments)
-        return _are_the_same(self.arguments, arguments)
+        returned = function(*arguments)
+        return returned, _are_the_same(self.arguments, arguments)
 
     def numbers_in(self, returned: object) -> Any:
         """The numbers that were returned, None if none; a list with one number is that number."""
@@ -254,12 +250,12 @@ class Exercise:
         """The mistake of an answer in one check, in a sentence or two; empty if the check passes."""
         if isinstance(check, Check):
             return check.finding(answer)
-        returned = check.returned_by(answer)
+        returned, unchanged = check.tried_on(answer)
         numbers = check.numbers_in(returned)
         if numbers is None:
             return f"Your function returned {kind_of(returned)}; expected {_shown(numbers_of(check.expected))}."
         if check.is_right(numbers):
-            return "" if self.in_place or check.is_left_as_given(answer) else CHANGED
+            return "" if self.in_place or unchanged else CHANGED
         return f"{check.comparison(numbers)} {self._reason(check, answer, numbers)}"
 
     def is_solved_by(self, answer: Any) -> bool:
@@ -652,7 +648,7 @@ def _are_the_same(before: Any, after: Any) -> bool:
 def _tried(answer: Callable, example: Example) -> Any:
     """The finite numbers that an answer gives for an example; None where it gives none."""
     try:
-        numbers = example.numbers_in(example.returned_by(answer))
+        numbers = example.numbers_in(example.tried_on(answer)[0])
     except Exception:  # it may fail at a check that was not reached
         return None
     return numbers if numbers is not None and np.isfinite(numbers).all() else None

@@ -3,8 +3,19 @@
 import numpy as np
 import pytest
 import torch
-from cselab_lab.lessons.checks import alignment_uniformity, benchmarks, tour, whitening
-from cselab_lab.lessons.checks.benchmarks import DEVIATION, EXPECTED, FIRST, GAIN, GOLD, SECOND, SPREAD, WANTED, power
+from cselab_lab.lessons.checks import alignment_uniformity, benchmarks, embedding_maps, tour, whitenedcse, whitening
+from cselab_lab.lessons.checks.benchmarks import (
+    DEVIATION,
+    EXPECTED,
+    FIRST,
+    GAIN,
+    GOLD,
+    SECOND,
+    SPREAD,
+    WANTED,
+    power,
+    scores,
+)
 from cselab_lab.lessons.checks.encoders import cosine, plain
 from cselab_lab.lessons.checks.focal_infonce import by_hand, differences
 from cselab_lab.lessons.checks.sentences import say_the_same
@@ -63,6 +74,16 @@ def normed(x):
 
 def interval(gains):
     return np.percentile(gains, [2.5, 97.5])
+
+
+def resampled(ends, gain=lambda first, second, gold: scores(second, gold) - scores(first, gold)):
+    """A paired bootstrap, whose gains and their ends may be wrong."""
+
+    def of(first, second, gold, resamples=1000, seed=0):
+        rows = np.random.default_rng(seed).integers(len(gold), size=(resamples, len(gold)))
+        return ends(100 * gain(first[rows], second[rows], gold[rows]))
+
+    return of
 
 
 def shares(a, b, t):
@@ -140,6 +161,7 @@ WRONG = {
         ("torch.randn has mean 0", lambda views, v, g: [z + v**0.5 * normal(z, g) + v for z in views]),
         ("not Gaussian", lambda views, v, g: [z + v**0.5 * torch.rand(z.shape, generator=g) for z in views]),
         ("and not multiplied", lambda views, v, g: [z * (1 + v**0.5 * normal(z, g)) for z in views]),
+        ("in their order", lambda views, v, g: [z + v**0.5 * normal(z, g) for z in views][::-1]),
         ("have the same noise", lambda views, v, g: [z + v**0.5 * torch.randn(1, generator=g) for z in views]),
         ("have the same noise", lambda views, v, g: [z + v**0.5 * normal(z[0], g) for z in views]),
         ("generator=generator", lambda views, v, g: [z + v**0.5 * torch.randn(z.shape) for z in views]),
@@ -196,6 +218,16 @@ WRONG = {
         ("no spread", 1),
         ("too few", FEWEST - 1),
         ("not the fewest", FEWEST + 1),
+    ],
+    "benchmarks.SPEARMAN": [("spearmanr is for comparison", lambda x, y: spearmanr(x, y).statistic)],
+    "benchmarks.PAIRED_BOOTSTRAP": [
+        ("The gains are not symmetric", resampled(lambda gains: gains.mean() + np.array([-1.96, 1.96]) * gains.std())),
+        ("counts from 0 to 100", resampled(lambda gains: np.percentile(gains, [0.025, 0.975]))),
+        ("number of resamples fixed", lambda *arguments: resampled(interval)(*arguments[:3], 2000, *arguments[4:])),
+        (
+            "returned 2 numbers [-6",  # and not "the interval of the second's score"
+            resampled(interval, lambda first, second, gold: scores(second - first, gold)),
+        ),
     ],
     "survey.COMPOSED_METHOD": [
         ("give the class itself", (Both(), PREDICTED)),
@@ -290,6 +322,16 @@ def test_the_expected_values_of_focal_infonce_are_those_of_the_library():
 
 def test_a_cone_that_says_nothing_keeps_the_order_exactly():
     assert diagnose(lambda rows: with_column(normed(rows), 10.0), alignment_uniformity.CONE).solved
+
+
+@pytest.mark.parametrize("change", [lambda x: 1e-6 * x + 100, lambda x: x + 1e9, lambda x: 3 - 2 * x + 1e4])
+def test_a_shift_and_any_one_factor_are_not_seen(change):
+    assert diagnose(change, whitenedcse.UNSEEN_CHANGE).solved
+
+
+@pytest.mark.slow
+def test_a_map_of_noise_shows_clusters_at_the_perplexity_of_section_1():
+    assert diagnose({"perplexity": 4}, embedding_maps.ISLANDS_IN_NOISE).solved
 
 
 @pytest.mark.slow

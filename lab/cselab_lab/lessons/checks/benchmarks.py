@@ -1,5 +1,6 @@
 """The exercises of lesson 10: Spearman's correlation, a paired bootstrap, the number of seeds for a gain."""
 
+import inspect
 from functools import cache
 from typing import Any
 
@@ -27,6 +28,11 @@ SPEARMAN = Exercise(
         _OF_TIED,
     ),
     Example("forty pairs with many ties", _MANY, spearmanr(*_MANY).statistic),
+    Check(
+        "the formula is yours",
+        lambda spearman: "spearmanr" not in inspect.unwrap(spearman).__code__.co_names,
+        "spearmanr is for comparison: compute the ranks and their correlation.",
+    ),
     solution=Solution("10_benchmarks", "my_spearman"),
     mistakes={
         "This is Pearson's correlation of the values: rank both sides first.": "ranks(x), ranks(y) -> x, y",
@@ -48,13 +54,13 @@ SPEARMAN = Exercise(
 # ---- 2: a paired bootstrap: my_interval(first, second, gold, resamples=1000, seed=0) ----------------------
 # The 95 % interval, in points, of the gain of the second predictions over the first in Spearman's correlation.
 
-RESAMPLES = 4000
-_draw = np.random.default_rng(3)
-GOLD = _draw.integers(0, 6, 80).astype(float)
-_shared = GOLD + _draw.normal(0, 2.0, 80)  # the same pairs are hard for both encoders
-FIRST = np.exp(_shared + _draw.normal(0, 1.0, 80))
-SECOND = np.exp(_shared + 0.4 * GOLD + _draw.normal(0, 0.6, 80))
-EXPECTED, SPREAD = (8.87, 27.67), 4.8  # of 40,000 resamples; a test computes them by a slow loop
+RESAMPLES = 2000
+_draw = np.random.default_rng(14)  # its gains are not symmetric
+GOLD = _draw.integers(0, 6, 20).astype(float)
+_shared = GOLD + _draw.normal(0, 2.0, 20)  # the same pairs are hard for both encoders
+FIRST = 9 * np.exp(_shared + _draw.normal(0, 1.0, 20))
+SECOND = np.exp(_shared + 0.4 * GOLD + _draw.normal(0, 0.6, 20))
+EXPECTED, SPREAD = (-0.24, 49.25), 13.0  # of 200,000 resamples; a test computes them by a slow loop
 
 
 def scores(predicted: Any, gold: Any) -> Any:
@@ -84,8 +90,8 @@ def _wrong_interval(statistic: Any = None, together: bool = True, gold_too: bool
     return interval
 
 
-def _has_width(interval: Any) -> bool:
-    bounds = numbers_of(interval(FIRST, SECOND, GOLD, 50))
+def _has_width(interval: Any, resamples: int = 50) -> bool:
+    bounds = numbers_of(interval(FIRST, SECOND, GOLD, resamples))
     return bounds is None or bounds.shape != (2,) or not abs(bounds[1] - bounds[0]) < 1e-6
 
 
@@ -99,7 +105,7 @@ PAIRED_BOOTSTRAP = Exercise(
         _has_width,
         "draw with replacement: the same pairs in a different order have the same score.",
     ),
-    Example("the interval of 80 made-up pairs", (FIRST, SECOND, GOLD, RESAMPLES), EXPECTED, tolerance=0.2 * SPREAD),
+    Example("the interval of 20 made-up pairs", (FIRST, SECOND, GOLD, RESAMPLES), EXPECTED, tolerance=0.25 * SPREAD),
     Check(
         "two encoders that rank all pairs alike never differ: 0 to 0",
         lambda interval: np.allclose(numbers_of(interval(FIRST, np.log(FIRST), GOLD, 50)), 0, atol=1e-5),
@@ -111,17 +117,26 @@ PAIRED_BOOTSTRAP = Exercise(
         "make the generator inside: np.random.default_rng(seed).",
     ),
     Check("a new seed draws new pairs", lambda interval: not _same(interval, 1, 2), "is a seed fixed in your code?"),
+    Check(
+        "one resample has one gain: both ends are equal",
+        lambda interval: not _has_width(interval, 1),
+        "is the number of resamples fixed in your code?",
+    ),
     mistakes={
         "Draw the pairs once for both encoders; your code draws separate pairs for each.": _wrong_interval(
             together=False
         ),
         "The gold grades must be drawn along with the predictions.": _wrong_interval(gold_too=False),
         "Second minus first.": _wrong_interval(lambda first, second: np.percentile(first - second, [2.5, 97.5])),
-        "Between 2.5 and 97.5; yours are 5 and 95.": _wrong_interval(
-            lambda first, second: np.percentile(second - first, [5, 95])
+        "np.percentile counts from 0 to 100: the ends are 2.5 and 97.5.": tuple(
+            _wrong_interval(lambda first, second, ends=ends: np.percentile(second - first, ends))
+            for ends in ([5, 95], [0.025, 0.975])
         ),
         "That is the interval of the second's score, not of its gain.": _wrong_interval(
             lambda first, second: np.percentile(second, [2.5, 97.5])
+        ),
+        "The gains are not symmetric: use their percentiles, not mean +- 1.96 deviations.": _wrong_interval(
+            lambda first, second: (second - first).mean() + 1.96 * (second - first).std() * np.array([-1, 1])
         ),
         "The smallest and the largest gain are not a 95 % interval.": _wrong_interval(
             lambda first, second: [(second - first).min(), (second - first).max()]

@@ -169,7 +169,7 @@ _ASKED = 0.09  # a variance: its root is 0.3, its square 0.0081
 def _noisy(answer: Any, rows: int = 3, width: int = 4, size: float = 1.0, train: bool = False) -> tuple[list[Any], Any]:
     """Two views, which require gradients in training, and what is returned for them."""
     first = size * torch.arange(float(rows * width)).reshape(rows, width)
-    views = [first, -first]
+    views = [first, -2 * first]
     copies = [1 * view.clone().requires_grad_(train) for view in views]
     return views, answer(copies, _ASKED, torch.Generator().manual_seed(0))
 
@@ -187,11 +187,15 @@ ALIKE = "Several numbers of a view have the same noise: draw for each, torch.ran
 
 
 def _centred_on_the_views(answer: Any) -> str:
-    added = _added(answer, rows=50, width=50, size=0.004)  # to views of 0 to 10, and 0 to -10
+    added = _added(answer, rows=50, width=50, size=0.004)  # to views of 0 to 10, and 0 to -20
     if all(abs(float(noise.mean())) < 0.2 for noise in added):
         return ""
     alike = all(float(noise.std()) < 1e-4 for noise in added)
-    return ALIKE if alike else "Add the noise to each view unchanged; torch.randn has mean 0."
+    return (
+        ALIKE
+        if alike
+        else "Add the noise to each view unchanged, and return the views in their order; torch.randn has mean 0."
+    )
 
 
 def _of_mean_zero(answer: Any) -> str:

@@ -60,7 +60,7 @@ PRESERVATION = Exercise(
 # ---- 2: settings of t-SNE that show clusters where there is only noise: a dictionary -----------------------
 
 ALLOWED = ("perplexity", "early_exaggeration", "learning_rate", "max_iter", "init")
-ROWS, WIDTH = 150, 64
+ROWS, WIDTH = 150, 8
 REASONABLE = 0.5  # of a silhouette: "a reasonable structure has been found" (Kaufman and Rousseeuw 1990, Table 4)
 
 

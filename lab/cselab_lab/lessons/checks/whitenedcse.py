@@ -182,7 +182,7 @@ def whitened_loss(first: Any, second: Any) -> float:
     draw = torch.Generator().manual_seed(SHUFFLES)
     orders = [torch.randperm(WIDTH, generator=draw) for _ in range(2)]
     anchor, positive = (
-        shuffled_group_whiten(x, GROUPS, order, eps=1e-12) for x, order in zip((first, second), orders, strict=True)
+        shuffled_group_whiten(x, GROUPS, order, eps=1e-30) for x, order in zip((first, second), orders, strict=True)
     )
     return float(info_nce(anchor, positive, 0.05).total)
 
