@@ -1,6 +1,7 @@
-"""Progress of long work: a bar for a person, a few plain lines for a log.
+"""Progress of long work: a bar in a terminal and a live notebook, nothing in a pipe.
 
-A tqdm bar in an executed notebook stays frozen at 0 %, and clutters a log file. These get one line per tenth instead.
+A tqdm bar in an executed notebook stays frozen at 0 %. With `CSELAB_HEADLESS` set, one line per tenth is printed instead,
+which also suits the log of a batch job.
 """
 
 import os
@@ -30,19 +31,25 @@ def is_quiet() -> bool:
 
 
 def say(text: str) -> None:
-    """A line above the bars that are running, unless all is to be quiet."""
-    if not is_quiet():
-        if _is_watched():
-            from tqdm.auto import tqdm
+    """A line above the bars that are running, where progress is shown."""
+    if is_quiet():
+        return
+    if _is_watched():
+        from tqdm.auto import tqdm
 
-            tqdm.write(text)
-        else:
-            print(text, flush=True)
+        tqdm.write(text, file=sys.stderr if sys.stderr.isatty() else None)
+    elif _is_headless():
+        print(text, flush=True)
+
+
+def _is_headless() -> bool:
+    """Whether lines of progress are wanted: an executed notebook, or a log."""
+    return bool(os.environ.get("CSELAB_HEADLESS"))
 
 
 def _is_watched() -> bool:
     """Whether the output is read while the code runs (a terminal, or a notebook that is not run headless)."""
-    if os.environ.get("CSELAB_HEADLESS"):
+    if _is_headless():
         return False
     if sys.stderr.isatty():
         return True
@@ -77,7 +84,7 @@ class Progress:
             if note:
                 self.bar.set_postfix_str(note, refresh=False)
             self.bar.update(self.done - self.bar.n)
-        elif self.show and self._part(self.done) > self._part(before):
+        elif self.show and _is_headless() and self._part(self.done) > self._part(before):
             seconds = time.monotonic() - self.started
             of = "" if self.total is None else f"/{self.total}"
             print(f"{self.name}: {self.done}{of}  {seconds:.0f} s  {self.note}".rstrip(), flush=True)

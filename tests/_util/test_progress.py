@@ -48,6 +48,15 @@ def test_the_bar_is_closed_when_the_work_fails(watched, capsys):
     assert bar.disable
 
 
+def test_a_pipe_gets_no_progress(monkeypatch, capsys):
+    monkeypatch.delenv("CSELAB_HEADLESS", raising=False)
+    monkeypatch.setattr(progress, "_is_watched", lambda: False)
+    with Progress(4, "encode") as work:
+        work.update(4)
+    progress.say("step 4")
+    assert capsys.readouterr() == ("", "")
+
+
 @pytest.mark.parametrize("mode", ["headless", "watched"])
 def test_nothing_is_shown_when_it_is_not_wanted(mode, request, capsys):
     request.getfixturevalue(mode)
