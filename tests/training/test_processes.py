@@ -34,6 +34,7 @@ class Watched:
 
     def __init__(self, already=0):
         self.already, self.evaluations, self.callbacks = already, 0, 0
+        self.drawn = []
 
     def __call__(self, encoder):
         score = [0.0, 1.0, 3.0, 2.0][self.already + self.evaluations]
@@ -42,6 +43,16 @@ class Watched:
 
     def callback(self, run, row):
         self.callbacks += 1
+
+    def draw_before(self, views):
+        """`views`, and four numbers drawn as a mask of dropout would be."""
+
+        def draw(method, encode, batch):
+            with torch.random.fork_rng():
+                self.drawn.append(torch.rand(4).tolist())
+            return views(method, encode, batch)
+
+        return draw
 
 
 def plain_descent(parameters, lr, weight_decay, fused):
@@ -53,8 +64,9 @@ def run_training(method, output=None, watched=None, callbacks=()):
     """Without dropout, so that there is nothing to draw in which processes could differ."""
     watched = watched or Watched()
     method = create_method(method)
+    drawing = patch.object(type(method), "views", watched.draw_before(type(method).views))
     unguarded = patch("cselab.training.state.refuse_identical_views")
-    with patch("torch.optim.AdamW", plain_descent), unguarded:
+    with patch("torch.optim.AdamW", plain_descent), unguarded, drawing:
         return train(
             make_encoder(layers=1, dropout=0),
             method,
@@ -80,6 +92,7 @@ def main(folder):
             "resumed_from": run.resumed_from,
             "evaluations": watched.evaluations,
             "callbacks": watched.callbacks,
+            "drawn": watched.drawn,
             "processes": torch.distributed.get_world_size(),
         }
         save_checkpoint(folder / f"{name}-{rank}.safetensors", run.encoder.state_dict(), info)
@@ -137,6 +150,11 @@ def test_only_the_main_process_evaluates_and_calls_back(together):
         main_info, other_info = (info for _, info in seen(together, name))
         assert (main_info["evaluations"], main_info["callbacks"]) == (evaluations, callbacks)
         assert (other_info["evaluations"], other_info["callbacks"]) == (0, 0)
+
+
+def test_each_process_draws_other_masks_at_each_step(together):
+    first, second = (info["drawn"] for _, info in seen(together, "simcse"))
+    assert len({tuple(drawn) for drawn in first + second}) == 2 * CONFIG.steps
 
 
 def test_the_folder_is_written_once_and_is_an_encoder(together):

@@ -122,7 +122,8 @@ def _corpus(name: str) -> Path:
         raise ValueError("- means standard input, which is closed: name a file, or send text with a pipe")
     folder = Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="cselab-")))
     lines = sys.stdin.buffer
-    first = lines.readline()
+    if not (first := lines.readline()):
+        raise ValueError("- means standard input, which is empty: send text with a pipe, or name a file")
     form = "jsonl" if first.startswith(b'{"') else "json" if re.match(rb'\[\s*([{"]|$)', first) else "txt"
     file = folder / f"standard-input.{form}"
     with open(file, "wb") as copy:

@@ -64,6 +64,11 @@ def test_one_line_names_what_is_wrong(line, words, tmp_path, monkeypatch):
     assert words in result.stderr and result.stderr.strip().count("\n") == 0
 
 
+def test_an_empty_standard_input_is_named():
+    result = CliRunner().invoke(cli.app, ["encode", "micro", "-", "--output", "v.npy"], input="")
+    assert "- means standard input, which is empty" in result.stderr
+
+
 def test_a_closed_standard_input_and_a_full_disk_are_named(monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(SystemExit):

@@ -172,6 +172,10 @@ def _umap(rows: Float[np.ndarray, "n d"]) -> Any:
             raise ImportError(
                 "UMAP needs umap-learn: pip install umap-learn (it brings numba, together about 210 MB)."
             ) from None
+        except RuntimeError as error:  # numba found no folder for its cache
+            raise ImportError(
+                "UMAP needs a cache: set NUMBA_CACHE_DIR to a folder that you can write, and restart."
+            ) from error
     if len(rows) < 5:
         raise ValueError(f"UMAP needs at least 5 rows, got {len(rows)}; choose a different projection.")
     mapper = UMAP(n_neighbors=min(15, len(rows) - 1), random_state=SEED, n_jobs=1, init="pca")
