@@ -1,7 +1,7 @@
 """Progress of long work: a bar in a terminal and a live notebook, nothing in a pipe.
 
-A tqdm bar in an executed notebook stays frozen at 0 %. With `CSELAB_HEADLESS` set, one line per tenth is printed instead,
-which also suits the log of a batch job.
+A tqdm bar in an executed notebook stays frozen at 0 %. With `CSELAB_HEADLESS` set, one line per tenth is printed
+instead, which also suits the log of a batch job.
 """
 
 import os
@@ -71,7 +71,8 @@ class Progress:
         self.done, self.note = 0, ""
         self.started = time.monotonic()
         self.bar = None
-        self.show = show = show and not is_quiet()
+        show = show and not is_quiet()
+        self.prints = show and _is_headless()
         if show and _is_watched():
             from tqdm.auto import tqdm
 
@@ -84,7 +85,7 @@ class Progress:
             if note:
                 self.bar.set_postfix_str(note, refresh=False)
             self.bar.update(self.done - self.bar.n)
-        elif self.show and _is_headless() and self._part(self.done) > self._part(before):
+        elif self.prints and self._part(self.done) > self._part(before):
             seconds = time.monotonic() - self.started
             of = "" if self.total is None else f"/{self.total}"
             print(f"{self.name}: {self.done}{of}  {seconds:.0f} s  {self.note}".rstrip(), flush=True)
