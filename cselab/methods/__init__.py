@@ -9,10 +9,10 @@ from pkgutil import iter_modules
 from typing import Any
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
+from cselab.encoders.encoding import Encode, Tokens, Vectors, View
 from cselab.methods.base import FAMILIES, METHODS, Head, Method, Rows, Setup, Views, create_method, get_method, register
 from cselab.methods.contrastive import Contrastive
-from cselab.methods.recipe import Recipe
+from cselab.methods.recipe import CARDS_RECIPES, IMSIMCSE_RECIPES, SIMCSE_RECIPES, SURVEY_RECIPES, Recipe
 
 for _file in iter_modules(__path__):
     import_module(f"{__name__}.{_file.name}")
@@ -20,8 +20,12 @@ for _file in iter_modules(__path__):
 CLASSES = {method.__name__: method for method in METHODS.values()}
 
 __all__ = [
+    "CARDS_RECIPES",
     "FAMILIES",
+    "IMSIMCSE_RECIPES",
     "METHODS",
+    "SIMCSE_RECIPES",
+    "SURVEY_RECIPES",
     "Contrastive",
     "Encode",
     "Head",
@@ -30,6 +34,9 @@ __all__ = [
     "Rows",
     "SentenceEncoder",
     "Setup",
+    "Tokens",
+    "Vectors",
+    "View",
     "Views",
     "create_method",
     "get_method",

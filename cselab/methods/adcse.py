@@ -3,10 +3,9 @@
 import torch
 
 from cselab.losses import Loss, info_nce
-from cselab.methods import Contrastive, Encode, Head, Rows, Setup, Views, register
+from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Head, Rows, Setup, Views, register
 from cselab.methods.components import MomentumEncoder
 from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
-from cselab.methods.recipe import SURVEY_RECIPES
 
 
 @register("adcse", "AdCSE")

@@ -4,9 +4,8 @@ from math import pi
 
 from cselab.augmentations import mask_spans
 from cselab.losses import Loss, arc_con, triplet
-from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
+from cselab.methods import SIMCSE_RECIPES, Contrastive, Encode, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
-from cselab.methods.recipe import SIMCSE_RECIPES
 
 
 @register("arccse", "ArcCSE")

@@ -3,9 +3,8 @@
 import torch
 
 from cselab.losses import Loss, barlow_twins
-from cselab.methods import Contrastive, Views, register
+from cselab.methods import IMSIMCSE_RECIPES, Contrastive, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt
-from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
 @register("barlow_twins", "SimCSE + Barlow Twins")

@@ -1,7 +1,6 @@
 """BT-BERT (Xu et al. 2023, the survey's own): a sentence and its back-translation."""
 
-from cselab.methods import Contrastive, Encode, Rows, Views, register
-from cselab.methods.recipe import SURVEY_RECIPES
+from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Rows, Views, register
 
 
 @register("bt_bert", "BT-BERT")

@@ -1,7 +1,6 @@
 """CARDS (Wang et al. 2022): switched cases in the positive, negatives retrieved from the corpus."""
 
-from cselab.methods import register
-from cselab.methods.recipe import CARDS_RECIPES
+from cselab.methods import CARDS_RECIPES, register
 from cselab.methods.retrieved_negatives import RetrievedNegatives
 from cselab.methods.switch_case import SwitchCase
 

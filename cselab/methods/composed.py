@@ -3,13 +3,12 @@
 Each is no more than the names of its parts: see `Contrastive`.
 """
 
-from cselab.methods import register
+from cselab.methods import SURVEY_RECIPES, Recipe, register
 from cselab.methods.dclr import DCLR
 from cselab.methods.diffcse import DiffCSE
 from cselab.methods.focal import Focal
 from cselab.methods.imsimcse import ImSimCSE
 from cselab.methods.mixcse import MixCSE
-from cselab.methods.recipe import SURVEY_RECIPES, Recipe
 
 
 @register("mixcse_diffcse", "MixCSE-DiffCSE")

@@ -3,12 +3,10 @@
 from typing import Literal
 
 from cselab.augmentations import cut_features, cut_tokens, shuffle_positions
-from cselab.encoders.encoding import Encode, Tokens
 from cselab.encoders.text import first_position
 from cselab.losses import Loss, nt_xent
-from cselab.methods import Contrastive, Rows, SentenceEncoder, Views, register
+from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Rows, SentenceEncoder, Tokens, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, UnitInterval
-from cselab.methods.recipe import SURVEY_RECIPES
 
 Change = Literal["feature_cutoff", "token_cutoff", "shuffling", "none"]
 

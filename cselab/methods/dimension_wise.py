@@ -3,9 +3,8 @@
 from typing import Literal
 
 from cselab.losses import Loss, dimension_contrastive
-from cselab.methods import Encode, Method, Rows, Views, register
+from cselab.methods import IMSIMCSE_RECIPES, Encode, Method, Rows, Views, register
 from cselab.methods.hyperparameters import PositiveFloat
-from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
 @register("dimension_wise", "Dimension-wise contrast")

@@ -3,9 +3,8 @@
 from typing import Any
 
 from cselab.losses import Loss, focal_info_nce
-from cselab.methods import Contrastive, Views, register
+from cselab.methods import SIMCSE_RECIPES, Contrastive, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
-from cselab.methods.recipe import SIMCSE_RECIPES
 
 
 @register("focal", "Focal-InfoNCE")

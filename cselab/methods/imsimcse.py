@@ -3,9 +3,8 @@
 from typing import Literal
 
 from cselab.losses import Loss, dimension_contrastive, off_dropout_info_nce
-from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
+from cselab.methods import IMSIMCSE_RECIPES, Contrastive, Encode, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
-from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
 @register("imsimcse", "ImSimCSE")

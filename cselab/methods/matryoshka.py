@@ -1,9 +1,8 @@
 """Matryoshka Representation Learning (Kusupati et al. 2022): a vector whose beginnings are vectors, too."""
 
 from cselab.losses import Loss, matryoshka_info_nce
-from cselab.methods import Contrastive, Views, register
+from cselab.methods import SIMCSE_RECIPES, Contrastive, Views, register
 from cselab.methods.hyperparameters import PositiveInt
-from cselab.methods.recipe import SIMCSE_RECIPES
 
 
 @register("matryoshka", "Matryoshka")

@@ -9,9 +9,8 @@ from torch import Tensor
 
 from cselab.losses import Loss
 from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.methods import Contrastive, Encode, Rows, Views, register
+from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Rows, Views, register
 from cselab.methods.hyperparameters import UnitInterval
-from cselab.methods.recipe import SURVEY_RECIPES
 
 
 @register("mixcse", "MixCSE")

@@ -4,10 +4,9 @@ import torch
 from torch import nn
 
 from cselab.encoders.heads import DenseLayers
-from cselab.methods import Contrastive, Encode, Head, Rows, Setup, Views, register
+from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Head, Rows, Setup, Views, register
 from cselab.methods.components import MomentumEncoder, Queue
 from cselab.methods.hyperparameters import Momentum, PositiveFloat, PositiveInt
-from cselab.methods.recipe import SURVEY_RECIPES
 
 
 @register("moco", "MoCo")

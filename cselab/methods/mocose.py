@@ -6,9 +6,8 @@ from math import cos, pi
 import torch
 from torch import nn
 
-from cselab.encoders.encoding import Encode, View
 from cselab.losses import info_nce
-from cselab.methods import Contrastive, Head, Recipe, Rows, Setup, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, View, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, input_gradient
 from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
 

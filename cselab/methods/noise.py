@@ -5,9 +5,8 @@ from typing import Literal
 import torch
 
 from cselab.losses import Loss, decoupled_info_nce
-from cselab.methods import Encode, Method, Rows, SentenceEncoder, Views, register
+from cselab.methods import IMSIMCSE_RECIPES, Encode, Method, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
-from cselab.methods.recipe import IMSIMCSE_RECIPES
 
 
 @register("noise", "SimCSE, noise experiment")

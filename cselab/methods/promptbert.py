@@ -5,9 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from cselab.encoders.encoding import Encode, Vectors
 from cselab.encoders.text import first_position
-from cselab.methods import Contrastive, Recipe, Rows, SentenceEncoder, Views, register
+from cselab.methods import Contrastive, Encode, Recipe, Rows, SentenceEncoder, Vectors, Views, register
 
 TEMPLATES = (
     "{sentence} [MASK].",

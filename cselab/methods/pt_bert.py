@@ -6,8 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab.encoders.encoding import Encode, Tokens
-from cselab.methods import Contrastive, Head, Recipe, Rows, SentenceEncoder, Setup, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Tokens, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, token_states
 from cselab.methods.hyperparameters import Momentum, NonNegativeInt, PositiveInt
 

@@ -10,9 +10,8 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from cselab.encoders.speed import to_device
-from cselab.methods import Contrastive, Encode, Head, Rows, Setup, Views, register
+from cselab.methods import CARDS_RECIPES, Contrastive, Encode, Head, Rows, Setup, Views, register
 from cselab.methods.hyperparameters import PositiveInt
-from cselab.methods.recipe import CARDS_RECIPES
 
 BLOCK = 2048  # sentences whose cosines with the whole corpus are held at a time
 

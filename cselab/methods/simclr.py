@@ -2,9 +2,8 @@
 
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, nt_xent
-from cselab.methods import Contrastive, Head, Setup, Views, register
+from cselab.methods import SURVEY_RECIPES, Contrastive, Head, Setup, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
-from cselab.methods.recipe import SURVEY_RECIPES
 
 
 @register("simclr", "SimCLR")

@@ -1,9 +1,8 @@
 """SimCSE (Gao, Yao, Chen 2021): two dropout masks of one sentence are the views. The baseline of all."""
 
 from cselab.losses import Loss, info_nce, multi_positive_info_nce
-from cselab.methods import Encode, Method, Rows, SentenceEncoder, Views, register
+from cselab.methods import SIMCSE_RECIPES, Encode, Method, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, ViewCount
-from cselab.methods.recipe import SIMCSE_RECIPES
 
 
 @register("simcse", "SimCSE")

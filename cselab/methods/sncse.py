@@ -1,7 +1,6 @@
 """SNCSE (Wang et al. 2022): PromptBERT's two prompts, and a denial as a soft negative."""
 
-from cselab.encoders.encoding import Encode, Vectors
-from cselab.methods import Recipe, register
+from cselab.methods import Encode, Recipe, Vectors, register
 from cselab.methods.promptbert import TEMPLATES, PromptBERT
 from cselab.methods.sncse_dropout import SNCSEDropout
 

@@ -4,11 +4,9 @@ paraphrase.
 
 import torch.nn.functional as F
 
-from cselab.encoders.encoding import Encode, Vectors
 from cselab.losses import Loss
-from cselab.methods import Contrastive, Rows, Views, register
+from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Rows, Vectors, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat
-from cselab.methods.recipe import SURVEY_RECIPES
 
 
 @register("sncse_dropout", "SNCSE-Dropout")

@@ -1,9 +1,8 @@
 """The spread-out regulariser of EmbeddingGemma (2025), after Zhang et al. 2017, added to InfoNCE."""
 
 from cselab.losses import Loss, spread_out
-from cselab.methods import Contrastive, Views, register
+from cselab.methods import SIMCSE_RECIPES, Contrastive, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat
-from cselab.methods.recipe import SIMCSE_RECIPES
 
 
 @register("spread", "Spread-out regulariser")

@@ -1,9 +1,8 @@
 """SR-BERT (Xu et al. 2023, the survey's own): a word changes place with a synonym."""
 
-from cselab.methods import Contrastive, Encode, Head, Rows, Setup, Views, register
+from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Head, Rows, Setup, Views, register
 from cselab.methods.components import synonyms
 from cselab.methods.hyperparameters import UnitInterval
-from cselab.methods.recipe import SURVEY_RECIPES
 
 
 @register("sr_bert", "SR-BERT")

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from cselab.augmentations import switch_case
-from cselab.methods import Contrastive, Encode, Rows, SentenceEncoder, Views, register
+from cselab.methods import CARDS_RECIPES, Contrastive, Encode, Rows, SentenceEncoder, Views, register
 from cselab.methods.hyperparameters import UnitInterval
-from cselab.methods.recipe import CARDS_RECIPES
 
 
 @register("switch_case", "CARDS, case switch")
