@@ -57,22 +57,16 @@ class DistributedEncoder:
         """Whether this is the process that writes and prints."""
         return self.processes.is_main_process
 
-    def encode(
-        self, sentences: str | Iterable[str], *given: Any, convert_to_tensor: bool = False, **options: Any
-    ) -> Any:
+    def encode(self, sentences: Iterable[str], *given: Any, **options: Any) -> np.ndarray:
         """The vectors of all sentences, in their order, in every process; arguments as for the encoder.
 
         Raises: Exception: the encoder's error in the first process that failed.
         """
-        alone = isinstance(sentences, str)
-        sentences = check_sentences([sentences] if alone else sentences)
+        sentences = check_sentences(sentences)
         owner = {text: at % self.count for at, text in enumerate(sorted(dict.fromkeys(sentences), key=len))}
         if len(owner) < self.count or self.count == 1:
-            vectors = self._alone(sentences, *given, **options)
-        else:
-            vectors = self._together(sentences, owner, *given, **options)
-        vectors = vectors[0] if alone else vectors
-        return torch.as_tensor(vectors, device=self.processes.device) if convert_to_tensor else vectors
+            return self._alone(sentences, *given, **options)
+        return self._together(sentences, owner, *given, **options)
 
     def map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """The function of each item, computed by one process each and known to all, in the items' order."""

@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
 from tokenizers import Encoding
 from torch import Tensor, nn
 
@@ -38,7 +37,7 @@ from cselab.encoders.folder import (
 )
 from cselab.encoders.heads import check_head, check_widths
 from cselab.encoders.open import POOLINGS, find_encoder
-from cselab.encoders.pooling import get_pooling
+from cselab.encoders.pooling import Vectors, get_pooling
 from cselab.encoders.speed import (
     Precision,
     computing_in,
@@ -460,7 +459,7 @@ class SentenceEncoder(nn.Module):
             features = padded(self.tokenizer, encodings(self.tokenizer, sentences, max_length))
         return {name: to_device(tensor, self.device) for name, tensor in features.items()}
 
-    def pooled(self, features: Features, apart: bool = False) -> Float[Tensor, "n d"]:
+    def pooled(self, features: Features, apart: bool = False) -> Vectors:
         """The sentence vectors before the head, with gradients: one forward pass of the backbone.
 
         With `apart` the vectors of the tokens that a mean pooling averages, those of the first sentence first.
@@ -483,7 +482,7 @@ class SentenceEncoder(nn.Module):
             counted = counted.new_ones(len(layers[-1]), 1)
         return pooling(layers, counted)
 
-    def forward(self, features: Features) -> Float[Tensor, "n d"]:
+    def forward(self, features: Features) -> Vectors:
         """The representation of a batch, with gradients."""
         vectors = self.pooled(features)
         return self.head(vectors) if self.representation == "head" else vectors
@@ -563,7 +562,7 @@ class SentenceEncoder(nn.Module):
 
     def _encode_distinct(
         self, texts: list[str], batch_size: int, show: bool | None
-    ) -> tuple[Float[Tensor, "n d"], dict[str, int], set[str], set[str], int]:
+    ) -> tuple[Vectors, dict[str, int], set[str], set[str], int]:
         """Vectors of different texts, and how they are made fast: window by window, each sequence of tokens once, and
         those of similar length together.
 

@@ -8,20 +8,17 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
 from cselab.encoders.encoder import SentenceEncoder, eval_mode
+from cselab.encoders.pooling import Vectors
 from cselab.encoders.speed import bucket_by_length, is_asynchronous
 
 Tokens = Mapping[str, Tensor]
 """The inputs of a transformer: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and
 more.
 """
-
-Vectors = Float[Tensor, "n d"]
-"""A row a sentence."""
 
 View = Sequence[str] | Tokens
 """One view of a batch: its texts, or their tokens as a method changed them."""
@@ -114,9 +111,7 @@ class Encode:
         asked = any(tensor.requires_grad for tokens, _ in given for tensor in tokens.values())
         return torch.set_grad_enabled(torch.is_grad_enabled() and (learns or asked))
 
-    def _forward(
-        self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]], dropout: bool
-    ) -> list[Float[Tensor, "n d"]]:
+    def _forward(self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]], dropout: bool) -> list[Vectors]:
         longest = max(tokens["attention_mask"].shape[1] for tokens, _ in given)
         padding = {"input_ids": encoder.tokenizer.pad_token_id}
         stacked = {
@@ -124,10 +119,15 @@ class Encode:
             for name in given[0][0]
         }
         vectors = self._pooled(encoder, stacked, dropout).unflatten(0, (len(given), -1))
-        whole = given[0][1]
-        return list(vectors if whole else _Gather.apply(vectors, self.count, self.rank))
+        if given[0][1]:  # all rows
+            return list(vectors)
+        from torch.distributed.nn.functional import all_gather
 
-    def _pooled(self, encoder: SentenceEncoder, tokens: dict[str, Tensor], dropout: bool) -> Float[Tensor, "n d"]:
+        # Every process computes the same loss on all rows. Backward sums the gradient of its own rows over processes,
+        # so the mean of the weights' gradients over processes is the gradient of one process with the whole batch.
+        return list(torch.cat(all_gather(vectors), dim=1))
+
+    def _pooled(self, encoder: SentenceEncoder, tokens: dict[str, Tensor], dropout: bool) -> Vectors:
         """The vectors of the rows, in parts: on a CPU by length, and never more rows at once than is allowed."""
         order, parts = self._parts(tokens["attention_mask"])
         if len(parts) == 1:
@@ -165,24 +165,3 @@ class Encode:
 def _longer(tensor: Tensor, length: int, value: int) -> Tensor:
     """[n, t, ...] with padding up to `length` columns."""
     return F.pad(tensor, (0, 0) * (tensor.ndim - 2) + (0, length - tensor.shape[1]), value=value)
-
-
-class _Gather(torch.autograd.Function):
-    """The vectors [k, n, d] of all processes side by side [k, N, d].
-
-    Every process then computes the same loss on the union. Backward hands each its own rows times the number of
-    processes, so that the mean of the gradients over processes is the gradient of the single-process batch:
-    for the backbone (each sees a share) as for the head (each sees everything).
-    """
-
-    @staticmethod
-    def forward(ctx: Any, vectors: Tensor, processes: int, rank: int) -> Tensor:
-        ctx.processes, ctx.rank, ctx.share = processes, rank, vectors.shape[1]
-        parts = [torch.empty_like(vectors) for _ in range(processes)]
-        torch.distributed.all_gather(parts, vectors.contiguous())
-        return torch.cat(parts, dim=1)
-
-    @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
-        own = gradient[:, ctx.rank * ctx.share : (ctx.rank + 1) * ctx.share]
-        return own * ctx.processes, None, None

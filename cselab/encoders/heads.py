@@ -13,6 +13,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab._util.checksums import CheckpointError
+from cselab.encoders.pooling import Vectors
 from cselab.sgw import ShuffledGroupWhitening
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
@@ -57,7 +58,7 @@ class DenseLayers(nn.Module):
         super().__init__()
         self.layers: Any = nn.Sequential(*(module for pair in layers for module in pair))
 
-    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n e"]:
+    def forward(self, x: Vectors) -> Float[Tensor, "n e"]:
         return self.layers(x)
 
     def dense_layers(self) -> Iterable[tuple[nn.Linear, nn.Module]]:
@@ -108,7 +109,7 @@ class NormalizedHead(nn.Module):
             nn.BatchNorm1d(width, affine=False),
         )
 
-    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def forward(self, x: Vectors) -> Vectors:
         return self.layers(x)
 
     def dense_layers(self) -> Iterable[tuple[nn.Linear, nn.Module]]:
@@ -139,7 +140,7 @@ class WhitenedHead(nn.Module):
         self.whitening = whitening
         self.mlp: Any = mlp
 
-    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def forward(self, x: Vectors) -> Vectors:
         whitened = self.whitening(x)
         return whitened if self.mlp is None else self.mlp(whitened)
 
@@ -149,7 +150,7 @@ class WhitenedHead(nn.Module):
             yield from self.mlp.dense_layers()
 
 
-def each_view(head: nn.Module, views: Sequence[Float[Tensor, "n d"]], layout: str = "per_view") -> list[Tensor]:
+def each_view(head: nn.Module, views: Sequence[Vectors], layout: str = "per_view") -> list[Tensor]:
     """The views after the head, each a separate batch; or cut as in the released WhitenedCSE.
 
     "contiguous_thirds": rows are in order of sentences, and the head treats contiguous blocks, one per view, as if

@@ -17,15 +17,18 @@ from torch import Tensor
 
 from cselab._util.choices import check_choice
 
+Vectors = Float[Tensor, "n d"]
+"""A row a sentence."""
+
 Layers = Sequence[Float[Tensor, "n t d"]]
 
 
-def first_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
+def first_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Vectors:
     """The vector of the first token where `counted` is 1: [CLS] or <s>, also of rows that are padded on the left."""
     return layer[torch.arange(len(layer), device=layer.device), counted.argmax(1)]
 
 
-def last_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
+def last_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Vectors:
     """The vector of the last token where `counted` is 1, padded on either side. In a decoder, where a token sees only
     earlier tokens, this is the only token that has seen the sentence.
 
@@ -36,7 +39,7 @@ def last_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Fl
     return layer[torch.arange(len(layer), device=layer.device), last]
 
 
-def mean_tokens(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
+def mean_tokens(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Vectors:
     """Mean over the tokens where `counted` is 1 (the attention mask: everything but padding).
 
     [CLS] and [SEP] are counted, as in sentence-transformers and SimCSE. A row without counted tokens gives zeros.
@@ -61,7 +64,7 @@ class Pooling:
     counts: str = "all"
     pooler: bool = False
 
-    def __call__(self, layers: Layers, counted: Int[Tensor, "n t"]) -> Float[Tensor, "n d"]:
+    def __call__(self, layers: Layers, counted: Int[Tensor, "n t"]) -> Vectors:
         """Pool hidden states; `counted` marks the tokens of a mean."""
         pool = {"first": first_token, "last": last_token}.get(self.counts, mean_tokens)
         vectors = [pool(layers[index], counted) for index in self.layers]

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -104,8 +103,8 @@ class Clustering(LoadedByName):
 
     seeds: Sequence[int] = SEEDS
 
-    name: ClassVar[str] = "clustering"
-    tasks: ClassVar[tuple[str, ...]] = CLUSTERING_TASKS
+    name = "clustering"
+    tasks = CLUSTERING_TASKS
 
     def __post_init__(self) -> None:
         if not len(self.seeds):

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -135,11 +134,8 @@ class STS(LoadedByName):
     aggregation: str = "all"
     seed: int = 0
 
-    name: ClassVar[str] = "sts"
-    tasks: ClassVar[tuple[str, ...]] = (
-        *STS_TASKS,
-        *(f"{task}/{split}" for task in STS_TASKS for split in sts_splits(task) if split != "test"),
-    )
+    name = "sts"
+    tasks = (*STS_TASKS, *(f"{task}/{split}" for task in STS_TASKS for split in sts_splits(task) if split != "test"))
 
     def __post_init__(self) -> None:
         strata([], self.aggregation)

@@ -52,16 +52,9 @@ def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list
         chosen.append(SUITES[suite](**{name: value for name, value in options.items() if name in known}))
     for name in options:
         if name not in owned:
-            raise TypeError(
-                f"none of the suites named has an option {name!r}; "
-                + "; ".join(f"{name} has {', '.join(options_of(suite))}" for name, suite in SUITES.items())
-            )
+            known = [f"{suite} has {', '.join(field.name for field in fields(SUITES[suite]))}" for suite in SUITES]
+            raise TypeError(f"none of the suites named has an option {name!r}; {'; '.join(known)}")
     return chosen
-
-
-def options_of(suite: Any) -> list[str]:
-    """The names of a suite's options."""
-    return [field.name for field in fields(suite)]
 
 
 def tasks_by_suite(suites: Sequence[Suite], tasks: Sequence[str] | None) -> list[list[str] | None]:

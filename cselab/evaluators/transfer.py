@@ -12,7 +12,7 @@ the minibatches are also SentEval's. Only the rounding of float32 sums differs.
 
 import hashlib
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -273,8 +273,8 @@ class Transfer(LoadedByName):
 
     protocol: str = "senteval"
 
-    name: ClassVar[str] = "transfer"
-    tasks: ClassVar[tuple[str, ...]] = CLASSIFICATION_TASKS
+    name = "transfer"
+    tasks = CLASSIFICATION_TASKS
 
     def __post_init__(self) -> None:
         check_choice("protocol", self.protocol, PROTOCOLS)

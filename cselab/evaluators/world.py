@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import ClassVar
 
 from cselab.data import Pairs
 from cselab.data.classification import Labelled
@@ -64,8 +63,8 @@ class WorldSTS(STS):
     scored as a whole for every aggregation.
     """
 
-    name: ClassVar[str] = "world"
-    tasks: ClassVar[tuple[str, ...]] = (*LOADERS, *(f"{task}/dev" for task in LOADERS))
+    name = "world"
+    tasks = (*LOADERS, *(f"{task}/dev" for task in LOADERS))
 
     def load(self, task: str, data: Source) -> StsTask:
         """The pairs come with the package: `data` is not read."""
@@ -82,8 +81,8 @@ class WorldTransfer(Transfer):
     story, and are used as SST-2's are.
     """
 
-    name: ClassVar[str] = "world-transfer"
-    tasks: ClassVar[tuple[str, ...]] = tuple(KINDS)
+    name = "world-transfer"
+    tasks = tuple(KINDS)
 
     def load(self, task: str, data: Source) -> TransferTask:
         """The world comes with the package: `data` is not read."""
@@ -95,8 +94,8 @@ class WorldTransfer(Transfer):
 class WorldClustering(Clustering):
     """Do sentences of the world fall into their topics?"""
 
-    name: ClassVar[str] = "world-clustering"
-    tasks: ClassVar[tuple[str, ...]] = ("World-Clustering",)
+    name = "world-clustering"
+    tasks = ("World-Clustering",)
 
     def load(self, task: str, data: Source) -> ClusteringTask:
         """The world comes with the package: `data` is not read."""

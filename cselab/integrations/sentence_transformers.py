@@ -5,10 +5,9 @@
 Importing this module imports sentence-transformers; nothing else of cselab does.
 """
 
-import csv
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +38,7 @@ logger = logging.getLogger(__name__)
 class GeometryEvaluator(SentenceEvaluator):
     """How a model's vectors fill the space, as an evaluator of sentence-transformers.
 
-    It returns, logs and writes these numbers to `geometry_evaluation_NAME_results.csv`, with the prefix `NAME_` if it
-    has a name:
+    It returns and logs these numbers, with the prefix `NAME_` if it has a name, and adds them to the model card:
 
     * uniformity, mean_cosine, effective_rank of all sentences, repeats included, as in the papers: see
       `cselab.metrics.uniformity` and its neighbours for the formulas and ranges;
@@ -92,7 +90,6 @@ class GeometryEvaluator(SentenceEvaluator):
             self.first, self.second = positive.sentences1, positive.sentences2
             self.sentences = [*self.sentences, *second]
         self.name, self.options = name, options
-        self.csv_file = f"geometry_evaluation{'_' * bool(name)}{name}_results.csv"
         self.greater_is_better = False
         self.primary_metric = "uniformity"
 
@@ -103,8 +100,6 @@ class GeometryEvaluator(SentenceEvaluator):
         metrics = self._measured(model)
         shown = "  ".join(f"{measure} {value:.4f}" for measure, value in metrics.items())
         logger.info(f"GeometryEvaluator: {self.name or 'sentences'}, epoch {epoch}, step {steps}: {shown}")
-        if output_path is not None:
-            self._write(Path(output_path) / self.csv_file, {"epoch": epoch, "steps": steps, **metrics})
         metrics = self.prefix_name_to_metrics(metrics, self.name)
         self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics
@@ -122,16 +117,6 @@ class GeometryEvaluator(SentenceEvaluator):
             metrics = dict.fromkeys(MEASURES[0 if pairs else 1 :], float("nan"))
             variances = np.full(AXES, np.nan)
         return metrics | {f"spectrum_{k}": float(variance) for k, variance in enumerate(variances, start=1)}
-
-    @staticmethod
-    def _write(file: Path, row: Mapping[str, float]) -> None:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        new = not file.exists()
-        with open(file, "a", newline="", encoding="utf-8") as lines:
-            writer = csv.DictWriter(lines, list(row))
-            if new:
-                writer.writeheader()
-            writer.writerow(row)
 
 
 def read_history(trainer: Any, score: str | None = None) -> list[dict[str, float]]:

@@ -18,6 +18,7 @@ from cselab._util.choices import check_choice, register_class
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead, fresh_linear
+from cselab.encoders.pooling import Vectors
 from cselab.encoders.speed import to_device
 from cselab.losses import Loss
 from cselab.losses.contrast import Negatives
@@ -62,12 +63,12 @@ class Views:
     negatives: Negatives | None = None
     log_weights: Float[Tensor, "n columns"] | None = None
 
-    def __init__(self, anchor: Float[Tensor, "n d"], *positives: Float[Tensor, "n d"], **others: Any) -> None:
+    def __init__(self, anchor: Vectors, *positives: Vectors, **others: Any) -> None:
         self.anchor, self.positives = anchor, positives
         vars(self).update(others)
 
     @property
-    def positive(self) -> Float[Tensor, "n d"]:
+    def positive(self) -> Vectors:
         """The first positive."""
         return self.positives[0]
 

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from cselab.data import read_rows
 from cselab.losses import Loss, info_nce
-from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Vectors, Views, register
 from cselab.methods.components import entity_contexts
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 
@@ -77,7 +77,7 @@ class EASE(Contrastive):
         v.entity, v.other_entity = (self.embedded(self.column(batch, name)) for name in self.columns[1:])
         return v
 
-    def embedded(self, names: Sequence[str]) -> Float[Tensor, "n d"]:
+    def embedded(self, names: Sequence[str]) -> Vectors:
         """The entities as vectors among those of sentences."""
         numbers = torch.tensor([self.numbers[name] for name in names], device=self.table.weight.device)
         return torch.tanh(self.linear(self.table(numbers)))

@@ -4,12 +4,10 @@ from math import inf
 from typing import Literal
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from cselab.losses import Loss
 from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Rows, Views, register
+from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Rows, Vectors, Views, register
 from cselab.methods.hyperparameters import UnitInterval
 
 
@@ -44,7 +42,7 @@ class MixCSE(Contrastive):
             self.mixed(v.positive), torch.zeros_like(own, dtype=v.anchor.dtype).masked_fill(taken_out, -inf)
         )
 
-    def mixed(self, z: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def mixed(self, z: Vectors) -> Vectors:
         """Each vector mixed with the next sentence's."""
         return (self.share * z + (1 - self.share) * z.roll(-1, 0)).detach()
 

@@ -11,7 +11,7 @@ from torch import Tensor
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix
-from cselab.methods import Encode, Head, Method, Recipe, Rows, SentenceEncoder, Setup, Views, register
+from cselab.methods import Encode, Head, Method, Recipe, Rows, SentenceEncoder, Setup, Vectors, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 
 
@@ -63,7 +63,7 @@ class PairSupCon(Method):
         relation = F.cross_entropy(self.classifier(v.pairs), labels)
         return Loss({"importance_info_nce": self.beta * (there + back) / 2, "relation": relation})
 
-    def importance(self, one: Float[Tensor, "n d"], two: Float[Tensor, "n d"]) -> Float[Tensor, "n columns"]:
+    def importance(self, one: Vectors, two: Vectors) -> Float[Tensor, "n columns"]:
         """Log w for the columns of `two` and then `one`; 0 for the pair itself; `one` is not its own negative."""
         s = cosine_matrix(one, torch.cat([two, one])) / self.temperature
         pair = torch.eye(*s.shape, device=s.device, dtype=torch.bool)

@@ -3,10 +3,21 @@
 from typing import Literal
 
 import torch
-from jaxtyping import Float
-from torch import Tensor, nn
+from torch import nn
 
-from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Tokens, Views, register
+from cselab.methods import (
+    Contrastive,
+    Encode,
+    Head,
+    Recipe,
+    Rows,
+    SentenceEncoder,
+    Setup,
+    Tokens,
+    Vectors,
+    Views,
+    register,
+)
 from cselab.methods.components import MomentumEncoder, Queue, token_states
 from cselab.methods.hyperparameters import Momentum, NonNegativeInt, PositiveInt
 
@@ -55,7 +66,7 @@ class PTBERT(Contrastive):
         self.earlier.put(keys)
         return v
 
-    def _pooled(self, encoder: SentenceEncoder, tokens: Tokens) -> Float[Tensor, "n d"]:
+    def _pooled(self, encoder: SentenceEncoder, tokens: Tokens) -> Vectors:
         states, seen = token_states(encoder, tokens), tokens["attention_mask"].bool()[:, None]
         cls = states[:, :1]
         if self.attend == "cls":

@@ -6,11 +6,11 @@ from typing import Any
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float, Int
+from jaxtyping import Int
 from torch import Tensor
 
 from cselab.encoders.speed import to_device
-from cselab.methods import CARDS_RECIPES, Contrastive, Encode, Head, Rows, Setup, Views, register
+from cselab.methods import CARDS_RECIPES, Contrastive, Encode, Head, Rows, Setup, Vectors, Views, register
 from cselab.methods.hyperparameters import PositiveInt
 
 BLOCK = 2048  # sentences whose cosines with the whole corpus are held at a time
@@ -57,7 +57,7 @@ class RetrievedNegatives(Contrastive):
         return v.with_negatives(near, near.new_zeros(itself.shape).masked_fill(itself, -inf))
 
 
-def nearest_others(vectors: Float[Tensor, "n d"], k: int) -> Int[Tensor, "n k"]:
+def nearest_others(vectors: Vectors, k: int) -> Int[Tensor, "n k"]:
     """For each row the k further rows with the highest cosine, the nearest first."""
     unit, nearest = F.normalize(vectors, dim=1), []
     for start in range(0, len(unit), BLOCK):

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce, nt_xent
-from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Vectors, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 
 
@@ -61,14 +61,14 @@ class VaSCL(Contrastive):
         v.moved = encode.head(e + self.reach * self.direction(encode.head, e, v.near))
         return v
 
-    def nearest(self, e: Float[Tensor, "n d"]) -> Bool[Tensor, "n n"]:
+    def nearest(self, e: Vectors) -> Bool[Tensor, "n n"]:
         """Which sentences are neighbours of which."""
         products = (e @ e.T).fill_diagonal_(-inf)
         neighbours = products.topk(min(self.neighbours, len(e) - 1), dim=1).indices
         return torch.zeros_like(products, dtype=torch.bool).scatter(1, neighbours, True)
 
     @torch.enable_grad()
-    def direction(self, head: nn.Module, e: Float[Tensor, "n d"], near: Bool[Tensor, "n n"]) -> Float[Tensor, "n d"]:
+    def direction(self, head: nn.Module, e: Vectors, near: Bool[Tensor, "n n"]) -> Vectors:
         """The unit vectors along which the loss of the moved vectors rises most."""
         drawn = torch.rand(e.shape, generator=self.generator) - 0.5
         d = F.normalize(drawn.to(e), dim=1).requires_grad_()

@@ -12,6 +12,7 @@ from cselab.encoders.adapters import has_adapters
 from cselab.encoders.dropout import dropout_fields
 from cselab.encoders.encoder import SentenceEncoder, Truncation
 from cselab.encoders.encoding import Encode, View
+from cselab.encoders.pooling import Vectors
 from cselab.encoders.text import encodings, unread
 from cselab.methods import Method
 
@@ -73,7 +74,7 @@ def _is_silent(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) 
     return _same(one, other)
 
 
-def _same(one: Float[Tensor, "n d"], other: Float[Tensor, "m d"]) -> bool:
+def _same(one: Vectors, other: Float[Tensor, "m d"]) -> bool:
     """Equal up to the order of sums and half precision."""
     if one.shape != other.shape:
         return False

@@ -29,6 +29,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab.encoders.heads import fresh_linear
+from cselab.encoders.pooling import Vectors
 
 
 class ActivationNorm(nn.Module):
@@ -40,11 +41,11 @@ class ActivationNorm(nn.Module):
         self.log_scale = nn.Parameter(torch.zeros(width))
 
     @torch.no_grad()
-    def begin_at(self, x: Float[Tensor, "n w"]) -> None:
+    def begin_at(self, x: Vectors) -> None:
         self.shift.copy_(-x.mean(0))
         self.log_scale.copy_(-torch.log(x.std(0, correction=0) + 1e-6))
 
-    def forward(self, x: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
+    def forward(self, x: Vectors) -> Vectors:
         return (x + self.shift) * self.log_scale.exp()
 
 
@@ -62,7 +63,7 @@ class AdditiveCoupling(nn.Module):
             fresh_linear(hidden, width - kept, generator, std=0.0),
         )
 
-    def forward(self, x: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
+    def forward(self, x: Vectors) -> Vectors:
         a, b = x.tensor_split(2, dim=1)
         return torch.cat([a, b + self.net(a)], dim=1)
 
@@ -75,7 +76,7 @@ class FlowStep(nn.Module):
         self.norm = ActivationNorm(width)
         self.coupling = AdditiveCoupling(width, hidden, generator)
 
-    def forward(self, x: Float[Tensor, "n w"]) -> Float[Tensor, "n w"]:
+    def forward(self, x: Vectors) -> Vectors:
         return self.coupling(self.norm(x).flip(1))
 
 
@@ -104,7 +105,7 @@ class Glow(nn.Module):
             self.levels.append(nn.ModuleList(FlowStep(width, hidden, generator) for _ in range(depth)))
             width = (width + 1) // 2
 
-    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def forward(self, x: Vectors) -> Vectors:
         finished = []
         for level in self.levels:
             for step in level:
@@ -118,14 +119,14 @@ class Glow(nn.Module):
         """log |det df / dx|: only the activation norms change the volume, and they do so everywhere alike."""
         return torch.stack([step.norm.log_scale.sum() for level in self.levels for step in level]).sum()
 
-    def log_likelihood(self, x: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
+    def log_likelihood(self, x: Vectors) -> Float[Tensor, " n"]:
         """log p(x) of each row, in nats."""
         z = self(x)
         log_normal = -0.5 * (z.square().sum(1) + z.shape[1] * math.log(2 * math.pi))
         return log_normal + self.log_determinant()
 
     @torch.no_grad()
-    def begin_at(self, x: Float[Tensor, "n d"]) -> None:
+    def begin_at(self, x: Vectors) -> None:
         """Start each activation norm from these rows, as they arrive there."""
         for level in self.levels:
             for step in level:

@@ -7,10 +7,11 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cselab.encoders.encoding import Encode
+from cselab.encoders.pooling import Vectors
 
 
 def input_gradient(
-    encode: Encode, sentences: Sequence[str], loss: Callable[[Float[Tensor, "n d"]], Tensor]
+    encode: Encode, sentences: Sequence[str], loss: Callable[[Vectors], Tensor]
 ) -> tuple[dict[str, Tensor], Float[Tensor, "n t d"]]:
     """The tokens with `inputs_embeds` instead of ids, and d loss / d inputs_embeds; no computation graph remains.
 
