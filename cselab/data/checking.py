@@ -1,7 +1,5 @@
 """Which public data sets are present, complete, and as published."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial

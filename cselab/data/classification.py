@@ -6,8 +6,6 @@ encoder as they are, and so do we. CR and MPQA have blank rows that count. The M
 order mark, and its fields hold single double quotes: lines are split on tabs, never by a quote parser.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Traps of the published files: some have "\\r\\n" line ends, some an extra tab at
 text of StackOverflow holds a tab, which becomes a space.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cselab._util.choices import check_choice

@@ -11,8 +11,6 @@
 We know the number of rows of the first two but not their text, and the SHA-256 of the third file.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ subjective lines. Single transfer sets on the hub are not used: they are split i
 2000, MRPC in three), and the order of the rows decides which fold a row falls into.
 """
 
-from __future__ import annotations
-
 import os
 import tarfile
 import tempfile

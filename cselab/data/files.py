@@ -1,7 +1,5 @@
 """Reading text with checks for damage: every error names the file and, if possible, the line."""
 
-from __future__ import annotations
-
 import gzip
 import lzma
 import zlib

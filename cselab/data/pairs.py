@@ -1,7 +1,5 @@
 """Sentence pairs with a graded similarity."""
 
-from __future__ import annotations
-
 import math
 import re
 import warnings
@@ -71,7 +69,7 @@ class Pairs:
         """sha256 over sentences and scores in their order: the same pairs, the same hash."""
         return rows_hash(list(zip(self.sentences1, self.sentences2, map(repr, self.scores), strict=True)))
 
-    def rows(self, indices: Sequence[int], split: str | None = None) -> Pairs:
+    def rows(self, indices: Sequence[int], split: str | None = None) -> "Pairs":
         """The pairs at these row numbers, in this order."""
         return Pairs(
             [self.sentences1[i] for i in indices],

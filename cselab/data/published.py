@@ -5,8 +5,6 @@ well as SentEval's tokens. A file with the right number of rows but neither the 
 different data set in the same layout. It can be read, and its provenance is "unknown text".
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import string

@@ -4,8 +4,6 @@ A set is made of parts, one file (or one input and one gold file) each; every pa
 (`sts_parts.json`). cselab refuses a truncated, re-encoded or re-quoted file, and names it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from cselab._util.choices import check_choice

@@ -3,8 +3,6 @@
 Every change gives a new meaning, or None where the meaning has nothing to change.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable

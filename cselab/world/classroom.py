@@ -37,8 +37,6 @@ shared word in a second sense, an idiom, or one meaning with hardly a shared wor
 traps: compare encoders on these pairs with each other, not with scores on different sets.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Makes up meanings: at random, or so that they continue a given one."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The situations of the world, read from data/frames.jsonl, which has one frame per line."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

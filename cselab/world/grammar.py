@@ -1,7 +1,5 @@
 """From meaning to English: one meaning, many sentences."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The words of the world, read from the files in data/ with one entry per line: meanings, forms and relations."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator
@@ -32,12 +30,12 @@ class Noun:
     """
 
     words: list[tuple[str, str]]
-    parent: Noun | None = None
+    parent: "Noun | None" = None
     kind: str = "count"
     families: list[str] = field(default_factory=list)
     on: str = ""
     possessive: str = "its"
-    children: list[Noun] = field(default_factory=list)
+    children: "list[Noun]" = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -56,7 +54,7 @@ class Noun:
         return name in self.ancestors
 
     @cached_property
-    def hypernym(self) -> Noun | None:
+    def hypernym(self) -> "Noun | None":
         """The nearest broader noun with a word."""
         return self.parent if not self.parent or self.parent.said else self.parent.hypernym
 

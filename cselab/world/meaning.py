@@ -1,7 +1,5 @@
 """The meaning of a sentence, without its wording."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, replace
 
@@ -38,7 +36,7 @@ class Meaning:
     def __getitem__(self, role: str) -> Thing:
         return dict(self.roles)[role]
 
-    def filled(self, **roles: Thing) -> Meaning:
+    def filled(self, **roles: Thing) -> "Meaning":
         """The same meaning with different fillers in some roles."""
         return replace(self, roles=tuple((name, roles.get(name, thing)) for name, thing in self.roles))
 

@@ -11,8 +11,6 @@
 Each difference has a cost; within one kind of event the grade is 5 less the costs, but at least 1.
 """
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from cselab.world.frames import Frame

@@ -1,7 +1,5 @@
 """Random meanings as sentences and texts, with their labels."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Callable, Iterator

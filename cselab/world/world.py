@@ -1,7 +1,5 @@
 """The world: sentences with a known meaning, and pairs, rows and labels made from them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One table in five forms: the same in a terminal, a notebook, a paper and a page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +13,7 @@ FORMS = ("text", "md", "latex", "csv", "html")
 SHORT_FOR = {"markdown": "md", "tex": "latex", "plain": "text", "txt": "text"}  # common short names
 
 
-def table(rows: Mapping[str, Mapping[str, float | str]] | DataFrame, digits: int = 2, form: str = "text") -> str:
+def table(rows: "Mapping[str, Mapping[str, float | str]] | DataFrame", digits: int = 2, form: str = "text") -> str:
     """A line for each row, a column for each name in any row; missing cells are blank.
 
     >>> print(table({"plain": {"STS-B": 47.03}, "SimCSE": {"STS-B": 51.5, "SICK-R": 55.25}}))

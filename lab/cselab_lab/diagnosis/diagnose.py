@@ -1,7 +1,5 @@
 """Check a run, an encoder or vectors: collect the evidence, and measure every sign."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Signs in an encoder: its head, its pooling, its padding."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from math import sqrt
 from typing import TYPE_CHECKING, Any
@@ -26,7 +24,7 @@ SHORT = 8
     pictures.cosines,
     above=0.0,
 )
-def untrained_layers(seen: Evidence) -> float | None:
+def untrained_layers(seen: "Evidence") -> float | None:
     """Examines the pooler, and the head if it is evaluated."""
     if seen.own is None:
         return None
@@ -60,7 +58,7 @@ def looks_fresh(layer: Any) -> bool:
     pictures.cosines,
     above=16.0,
 )
-def wrong_pooling(seen: Evidence) -> float | None:
+def wrong_pooling(seen: "Evidence") -> float | None:
     """The score of the best common pooling minus that of the encoder's pooling, by `UnlabelledEvaluator`."""
     from cselab.evaluators import UnlabelledEvaluator
 
@@ -82,7 +80,7 @@ def wrong_pooling(seen: Evidence) -> float | None:
     pictures.norms,
     above=0.05,
 )
-def padding_leaks(seen: Evidence) -> float | None:
+def padding_leaks(seen: "Evidence") -> float | None:
     """Compares the shortest texts encoded one by one and in a batch with a long text."""
     from cselab.evaluators.vectors import encode
 

@@ -3,8 +3,6 @@
 Each piece is computed once, on first use; missing pieces are None.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter
@@ -35,7 +33,7 @@ BATCH = 64
 class Training:
     """The training of an encoder: method, settings, a row per step, and the initial encoder."""
 
-    method: Method
+    method: "Method"
     config: Any
     history: Sequence[Mapping[str, Any]]
     start: Mapping[str, Any] = field(default_factory=dict)
@@ -56,7 +54,7 @@ class Evidence:
         test: the pairs of a test, if known.
     """
 
-    test: Pairs | None = None
+    test: "Pairs | None" = None
 
     def __init__(
         self,
@@ -84,7 +82,7 @@ class Evidence:
         return encode(other, self.texts) if hasattr(other, "encode") else other
 
     @cached_property
-    def own(self) -> SentenceEncoder | None:
+    def own(self) -> "SentenceEncoder | None":
         """The encoder, if its parts can be examined."""
         from cselab.encoders.encoder import SentenceEncoder
 
@@ -97,14 +95,14 @@ class Evidence:
         return [len(ids) for ids in self.own.tokenizer(list(texts), verbose=False)["input_ids"]]
 
     @cached_property
-    def views(self) -> Views | None:
+    def views(self) -> "Views | None":
         """The views of a batch, as in a training step."""
         if self.own is None or self.training is None or len(self.training.method.columns) > 1:
             return None
         return views_of(self.own, self.training, sample(self.corpus or self.texts)[:BATCH])
 
     @cached_property
-    def repulsion(self) -> Float[Tensor, "n m"] | None:
+    def repulsion(self) -> 'Float[Tensor, "n m"] | None':
         """The share of each negative in the gradient that pushes its anchor; rows sum to 1."""
         import torch
 
@@ -115,7 +113,7 @@ class Evidence:
         if self.views is None or not isinstance(temperature, float | int):
             return None
 
-        def loss(rows: Tensor, columns: Tensor) -> Tensor:
+        def loss(rows: "Tensor", columns: "Tensor") -> "Tensor":
             return info_nce(rows, columns, temperature).total
 
         pushed = cosine_gradients(loss, self.views.anchor, self.views.positive)
@@ -146,7 +144,7 @@ class Evidence:
         return word_overlap(*map(list, zip(*pairs, strict=True))) if pairs else np.zeros(0)
 
     @cached_property
-    def start(self) -> SentenceEncoder | None:
+    def start(self) -> "SentenceEncoder | None":
         """The initial encoder of the run, if it exists unchanged on this machine."""
         from cselab.encoders.encoder import SentenceEncoder
         from cselab.encoders.open import BUNDLED
@@ -165,7 +163,7 @@ class Evidence:
         return [row[terms[0]] for row in rows] if terms else []
 
 
-def views_of(encoder: SentenceEncoder, training: Training, batch: Sequence[str]) -> Views:
+def views_of(encoder: "SentenceEncoder", training: Training, batch: Sequence[str]) -> "Views":
     """The views of a batch, from copies, so that encoder, method and random state do not change."""
     import copy
 

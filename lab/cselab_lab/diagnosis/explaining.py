@@ -1,7 +1,5 @@
 """Why a score differs from the expected score: unstated choices, tried one by one, then two at a time."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -86,8 +84,8 @@ class Explanation:
 
 
 def explain_score(
-    encoder: SentenceEncoder,
-    task: str | Pairs,
+    encoder: "SentenceEncoder",
+    task: "str | Pairs",
     expected: float | str,
     data: str | Path | None = None,
     changes: int = 2,
@@ -116,7 +114,7 @@ def explain_score(
 class ScoreExplainer:
     """Explains several numbers of one encoder and task; vectors are kept from number to number."""
 
-    def __init__(self, encoder: SentenceEncoder, task: str | Pairs, data: str | Path | None = None) -> None:
+    def __init__(self, encoder: "SentenceEncoder", task: "str | Pairs", data: str | Path | None = None) -> None:
         self.encoder, self.splits = encoder.copy().eval(), pairs_by_split(task, data)
         self.task = task if isinstance(task, str) else task.name
         self.encoder.normalize = False
@@ -233,7 +231,7 @@ class ScoreExplainer:
         return (-np.linalg.norm(one - two, axis=1) / lengths.max() ** 0.5).round(COSINE_DECIMALS)
 
 
-def pairs_by_split(task: str | Pairs, data: str | Path | None) -> dict[str, Pairs]:
+def pairs_by_split(task: "str | Pairs", data: str | Path | None) -> "dict[str, Pairs]":
     """The pairs of each available split of a task; the requested split is first."""
     from cselab.data import MissingFile, Pairs, read_pairs
     from cselab.evaluators.sts import STS

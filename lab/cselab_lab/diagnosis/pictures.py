@@ -1,7 +1,5 @@
 """The evidence as plotly figures; several signs may share a picture."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,7 +34,7 @@ def _histogram(values: Any, title: str, across: str, up: str) -> Any:
     return _figure("Bar", ((edges[1:] + edges[:-1]) / 2).round(6).tolist(), counts.tolist(), title, across, up)
 
 
-def cosines(seen: Evidence) -> Any:
+def cosines(seen: "Evidence") -> Any:
     """Cosines of different texts."""
     from cselab.metrics.degenerate import unit_rows
 
@@ -45,7 +43,7 @@ def cosines(seen: Evidence) -> Any:
     return _histogram(pairs, "Cosines of different texts", "cosine", "pairs")
 
 
-def spectrum(seen: Evidence) -> Any:
+def spectrum(seen: "Evidence") -> Any:
     """How the variance is spread over the directions."""
     from cselab.metrics import spectrum as variances
 
@@ -56,24 +54,24 @@ def spectrum(seen: Evidence) -> Any:
     return figure.update_yaxes(type="log", exponentformat="power")
 
 
-def norms(seen: Evidence) -> Any:
+def norms(seen: "Evidence") -> Any:
     """The norm of each vector against the length of its text."""
     lengths, norm_of = seen.tokens(seen.texts), np.linalg.norm(seen.vectors, axis=1).tolist()
     return _figure("Scatter", lengths, norm_of, "Norms by length", "tokens of the text", "norm", mode="markers")
 
 
-def lengths(seen: Evidence) -> Any:
+def lengths(seen: "Evidence") -> Any:
     """How long the texts are."""
     return _histogram(seen.tokens(seen.texts), "Lengths of the texts", "tokens", "texts")
 
 
-def losses(seen: Evidence) -> Any:
+def losses(seen: "Evidence") -> Any:
     """The loss of each step."""
     values = seen.losses()
     return _figure("Scatter", list(range(1, len(values) + 1)), values, "The contrastive loss", "step", "loss")
 
 
-def shares(seen: Evidence) -> Any:
+def shares(seen: "Evidence") -> Any:
     """The mean share of each negative in the gradient, hardest first."""
     repulsion = seen.repulsion
     curve = [] if repulsion is None else repulsion.sort(dim=1, descending=True).values.mean(dim=0).tolist()
@@ -81,7 +79,7 @@ def shares(seen: Evidence) -> Any:
     return _figure("Bar", list(range(1, len(curve) + 1)), curve, title, "negative, the hardest first", "share")
 
 
-def views(seen: Evidence) -> Any:
+def views(seen: "Evidence") -> Any:
     """The cosine of two views of a sentence."""
     import torch.nn.functional as F
 
@@ -90,19 +88,19 @@ def views(seen: Evidence) -> Any:
     return _histogram(cosines, "Two views of a sentence", "cosine of the views", "sentences")
 
 
-def copies(seen: Evidence) -> Any:
+def copies(seen: "Evidence") -> Any:
     """The number of copies of each text in the corpus."""
     times = list(seen.copies.values())
     return _histogram(times, "Copies of each text in the corpus", "times", "different texts")
 
 
-def leaks(seen: Evidence) -> Any:
+def leaks(seen: "Evidence") -> Any:
     """How many sentences of each test pair the corpus has."""
     counts = [seen.leaks.count(many) for many in range(3)]
     return _figure("Bar", ["0", "1", "2"], counts, "Test pairs in the corpus", "sentences in the corpus", "pairs")
 
 
-def overlaps(seen: Evidence) -> Any:
+def overlaps(seen: "Evidence") -> Any:
     """How many words two sentences of the corpus share."""
     shared = seen.overlaps
     return _histogram(

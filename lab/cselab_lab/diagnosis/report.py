@@ -1,7 +1,5 @@
 """The result of a diagnosis: the number of each sign, and reason, advice and picture of each fault."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
@@ -23,7 +21,7 @@ class Finding:
 
     sign: Sign
     value: float
-    evidence: Evidence
+    evidence: "Evidence"
 
     @property
     def name(self) -> str:

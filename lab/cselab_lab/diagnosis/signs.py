@@ -1,7 +1,5 @@
 """Signs of faults: a measure, a threshold and advice. `@sign(...)` registers a measure."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,7 +29,7 @@ class Sign:
     threshold: float
     above: bool
     advice: str
-    picture: Callable[[Evidence], Any]
+    picture: "Callable[[Evidence], Any]"
     measure: Measure
 
     def is_met(self, value: float) -> bool:
@@ -46,7 +44,7 @@ def sign(
     name: str,
     measured: str,
     advice: str,
-    picture: Callable[[Evidence], Any],
+    picture: "Callable[[Evidence], Any]",
     above: float | None = None,
     below: float | None = None,
 ) -> Callable[[Kept], Kept]:

@@ -1,7 +1,5 @@
 """Signs in the texts: copies and false negatives in the corpus, and truncated sentences."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from cselab_lab.diagnosis import pictures
@@ -22,7 +20,7 @@ NEAR = 0.8
     pictures.copies,
     above=0.05,
 )
-def duplicates(seen: Evidence) -> float | None:
+def duplicates(seen: "Evidence") -> float | None:
     """Of a random batch: sum over texts of count (count - 1) / (n (n - 1)), times the other rows of the batch."""
     n = len(seen.corpus)
     if n < 2:
@@ -39,7 +37,7 @@ def duplicates(seen: Evidence) -> float | None:
     pictures.leaks,
     above=0,
 )
-def leaked_pairs(seen: Evidence) -> float | None:
+def leaked_pairs(seen: "Evidence") -> float | None:
     """The pairs of the test of which the corpus has both sentences, in either order, over all pairs."""
     return seen.leaks.count(2) / len(seen.leaks) if seen.leaks and seen.corpus else None
 
@@ -52,7 +50,7 @@ def leaked_pairs(seen: Evidence) -> float | None:
     pictures.overlaps,
     above=0.1,
 )
-def false_negatives(seen: Evidence) -> float | None:
+def false_negatives(seen: "Evidence") -> float | None:
     """The share of pairs of different sentences with a Jaccard overlap of 0.8, times the other rows of a batch."""
     overlaps = seen.overlaps
     if not len(overlaps):
@@ -68,7 +66,7 @@ def false_negatives(seen: Evidence) -> float | None:
     pictures.lengths,
     above=0.25,
 )
-def truncated(seen: Evidence) -> float | None:
+def truncated(seen: "Evidence") -> float | None:
     """The larger loss: texts at the encoder's limit, or corpus at the limit of training."""
     if seen.own is None:
         return None
@@ -78,7 +76,7 @@ def truncated(seen: Evidence) -> float | None:
     return max(lost)
 
 
-def _batch(seen: Evidence) -> int:
+def _batch(seen: "Evidence") -> int:
     size = BATCH if seen.training is None else seen.training.config.batch_size
     return min(size, len(seen.corpus))
 

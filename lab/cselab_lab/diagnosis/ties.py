@@ -1,7 +1,5 @@
 """Tables of scores, and the systems in them that tie."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -86,7 +84,7 @@ class TieTable:
         return f"{table(self.rows())}\n\n{self.note()}"
 
 
-def tie_table(scores: str | Path | pandas.DataFrame | Mapping[str, Mapping[str, float]], seed: int = 0) -> TieTable:
+def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str, float]]", seed: int = 0) -> TieTable:
     """Find the systems in a table that tie.
 
     Args:
@@ -127,7 +125,7 @@ def tie_table(scores: str | Path | pandas.DataFrame | Mapping[str, Mapping[str, 
     return TieTable([str(name) for name in table.index], ranking, f"over {table.shape[1]} units", "\n".join(notes))
 
 
-def _frame(scores: Any) -> tuple[pandas.DataFrame, str, list[str]]:
+def _frame(scores: Any) -> "tuple[pandas.DataFrame, str, list[str]]":
     """The table, its name for errors, and notes on omitted columns."""
     from pandas import DataFrame, read_csv
     from pandas.errors import EmptyDataError, ParserError
@@ -153,7 +151,7 @@ def _frame(scores: Any) -> tuple[pandas.DataFrame, str, list[str]]:
         raise DataError(f"{file}: not a table of comma-separated columns ({error})") from None
 
 
-def _parsed(column: pandas.Series) -> tuple[pandas.Series, pandas.Series]:
+def _parsed(column: "pandas.Series") -> "tuple[pandas.Series, pandas.Series]":
     """The numbers of a column, NaN for text and for empty cells; and whether each cell is text.
 
     >>> from pandas import Series
@@ -168,7 +166,7 @@ def _parsed(column: pandas.Series) -> tuple[pandas.Series, pandas.Series]:
     return numbers, numbers.isna() & column.notna() & ~cells.str.lower().isin(EMPTY)
 
 
-def _numbers(column: pandas.Series, what: str, where: str) -> pandas.Series:
+def _numbers(column: "pandas.Series", what: str, where: str) -> "pandas.Series":
     """A column as numbers; all NaN if it holds words.
 
     Raises:
@@ -184,7 +182,7 @@ def _numbers(column: pandas.Series, what: str, where: str) -> pandas.Series:
     return numbers.mask(numbers.notna())
 
 
-def _wide(frame: pandas.DataFrame, what: str) -> pandas.DataFrame:
+def _wide(frame: "pandas.DataFrame", what: str) -> "pandas.DataFrame":
     """A row per system, a column per unit."""
     lower = {str(name).strip().lower(): name for name in frame.columns}
     system = next((lower[name] for name in SYSTEM if name in lower), None)
@@ -216,7 +214,7 @@ def _wide(frame: pandas.DataFrame, what: str) -> pandas.DataFrame:
     return frame
 
 
-def _tasks(table: pandas.DataFrame, what: str) -> tuple[pandas.DataFrame, list[str]]:
+def _tasks(table: "pandas.DataFrame", what: str) -> "tuple[pandas.DataFrame, list[str]]":
     """The columns with scores of all systems for a task, and notes on omitted columns."""
     why: dict[str, list[str]] = {}
     numbers = table.apply(lambda column: _numbers(column, what, "the system"))
@@ -238,13 +236,13 @@ def _tasks(table: pandas.DataFrame, what: str) -> tuple[pandas.DataFrame, list[s
     return numbers, [f"Left out, as {reason}: {', '.join(names)}." for reason, names in why.items()]
 
 
-def _is_mean(numbers: pandas.DataFrame, name: Any) -> bool:
+def _is_mean(numbers: "pandas.DataFrame", name: Any) -> bool:
     """Whether a column is the mean of the rest, to two decimals."""
     others = numbers.drop(columns=name)
     return others.shape[1] >= 2 and bool((abs(others.mean(axis=1) - numbers[name]) < 0.0501).all())
 
 
-def _check(numbers: pandas.DataFrame, gold: Any, what: str) -> None:
+def _check(numbers: "pandas.DataFrame", gold: Any, what: str) -> None:
     if gold not in numbers or numbers.shape[1] < 3:
         raise DataError(f"{what}: expected gold and a column of numbers for each of two or more systems")
     for name, column in numbers.items():

@@ -1,7 +1,5 @@
 """Signs in the vectors."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +22,7 @@ COLLAPSED = 0.985
     pictures.cosines,
     above=COLLAPSED,
 )
-def complete_collapse(seen: Evidence) -> float:
+def complete_collapse(seen: "Evidence") -> float:
     """1 if all vectors point the same way."""
     try:
         return mean_cosine(seen.vectors)
@@ -40,7 +38,7 @@ def complete_collapse(seen: Evidence) -> float:
     pictures.spectrum,
     below=0.16,
 )
-def dimensional_collapse(seen: Evidence) -> float | None:
+def dimensional_collapse(seen: "Evidence") -> float | None:
     """Roy and Vetterli's effective rank over min(n - 1, d)."""
     if complete_collapse(seen) > COLLAPSED:
         return None
@@ -55,7 +53,7 @@ def dimensional_collapse(seen: Evidence) -> float | None:
     pictures.cosines,
     above=0.85,
 )
-def cone(seen: Evidence) -> float | None:
+def cone(seen: "Evidence") -> float | None:
     """The mean cosine, unless the collapse is complete."""
     value = complete_collapse(seen)
     return value if value <= COLLAPSED else None
@@ -69,7 +67,7 @@ def cone(seen: Evidence) -> float | None:
     pictures.norms,
     above=1.6,
 )
-def norms_by_length(seen: Evidence) -> float | None:
+def norms_by_length(seen: "Evidence") -> float | None:
     """Ratio of mean norms, at least 1."""
     if len(seen.texts) < 20:
         return None

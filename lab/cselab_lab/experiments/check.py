@@ -1,7 +1,5 @@
 """Training recorded rows again, and comparing their numbers with the record."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path

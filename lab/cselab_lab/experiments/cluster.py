@@ -4,8 +4,6 @@ Jobs go out and lines come back; only the process that started the experiment wr
 gives its job to a second worker. Workers must have the same versions of all libraries that change numbers.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable, Mapping
@@ -57,7 +55,7 @@ class Cluster:
         self.workers, self.scheduler, self.cache = workers, scheduler, cache
         self.jobs: dict[str, Job] = {}
 
-    def __enter__(self) -> Cluster:
+    def __enter__(self) -> "Cluster":
         from distributed import as_completed
 
         with ExitStack() as stack:

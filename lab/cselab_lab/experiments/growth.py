@@ -4,8 +4,6 @@ Recorded under the profile `study`, where a row of the papers' tables is one siz
 SimCSE of the same size, SimCSE's own over the plain encoder.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -97,7 +95,7 @@ PAPERS_STEPS = 15_600
 """One epoch of a million sentences in batches of 64."""
 
 
-def by_size(results: Results, name: str = "steps") -> DataFrame:
+def by_size(results: "Results", name: str = "steps") -> "DataFrame":
     """How large each effect is at each size that was run, one per line, and the papers' effects at their sizes.
 
     Args:

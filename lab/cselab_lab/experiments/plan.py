@@ -3,8 +3,6 @@
 A row under a profile has settings, and settings with a seed are a job: `expand_rows`, `jobs`.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -53,7 +51,7 @@ class BundledRecipe:
         """The fields of `TrainConfig`."""
         return {name: value for name, value in asdict(self).items() if name != "pooling"}
 
-    def config(self, **changes: Any) -> TrainConfig:
+    def config(self, **changes: Any) -> "TrainConfig":
         """These settings as a `TrainConfig`, with further fields (`seed`, ...) or values from the caller."""
         from cselab.training import TrainConfig
 

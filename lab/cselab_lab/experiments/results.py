@@ -4,8 +4,6 @@
 any moment, the file has whole lines and at most a torn one at its end, which the next writer cuts off.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import defaultdict
@@ -364,7 +362,7 @@ class ManyTests:
     by_holm: dict[Test, float]
 
     @classmethod
-    def of(cls, verdicts: Iterable[Verdict]) -> ManyTests:
+    def of(cls, verdicts: Iterable[Verdict]) -> "ManyTests":
         """Of all verdicts of a table or page."""
         verdicts = list(verdicts)
         raw = {one.test: one.p_value for one in verdicts if one.test is not None and one.p_value is not None}
@@ -469,7 +467,7 @@ class Results:
         names = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
         return names | {one.measure for one in self.experiment.columns if one.over and names.issuperset(one.over)}
 
-    def to_frame(self) -> DataFrame:
+    def to_frame(self) -> "DataFrame":
         """Published numbers and ours, one line per row and column, then further measures (except in a search on dev).
 
         Columns: row, column (by our name), measure (of our number: a different task if the data of the published one

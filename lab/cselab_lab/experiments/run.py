@@ -3,8 +3,6 @@
 run_experiment -> an executor -> run_job: train, transform, measure -> a line of `results.Store`
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time
@@ -161,7 +159,7 @@ def _named(store: Store, job: Job) -> dict[str, Any]:
     }
 
 
-def _execute(todo: Sequence[Job], store: Store, executor: Executor, progress: JobProgress) -> dict[str, str]:
+def _execute(todo: Sequence[Job], store: Store, executor: "Executor", progress: "JobProgress") -> dict[str, str]:
     """Compute all jobs that are not reserved; returns the errors of failed jobs, by name."""
     waiting, claims, failed = deque(todo), dict[str, FileLock](), dict[str, str]()
     try:
@@ -221,7 +219,7 @@ class LocalExecutor:
 
     capacity = 1
 
-    def __init__(self, progress: JobProgress, cache: Path | None = None) -> None:
+    def __init__(self, progress: "JobProgress", cache: Path | None = None) -> None:
         self.progress, self.cache, self.waiting = progress, cache, deque[Job]()
 
     def submit(self, job: Job) -> None:
@@ -236,7 +234,7 @@ class LocalExecutor:
 
 
 def _executor(
-    workers: int, scheduler: str | None, progress: JobProgress, cache: Path | None
+    workers: int, scheduler: str | None, progress: "JobProgress", cache: Path | None
 ) -> AbstractContextManager[Executor]:
     if workers or scheduler:
         from cselab_lab.experiments.cluster import Cluster
@@ -340,8 +338,8 @@ def _encoder(settings: Settings) -> Any:
 
 
 def _trained(
-    encoder: SentenceEncoder, settings: Settings, report: Report | None, cache: Path | None
-) -> tuple[SentenceEncoder, dict[str, Any]]:
+    encoder: "SentenceEncoder", settings: Settings, report: Report | None, cache: Path | None
+) -> "tuple[SentenceEncoder, dict[str, Any]]":
     """The trained encoder and the line's training record: from the cache, or trained now.
 
     With a cache a second process that needs the same encoder waits until the first has it.
@@ -361,7 +359,7 @@ def _trained(
         return encoder, training
 
 
-def _train(encoder: SentenceEncoder, settings: Settings, report: Report | None, cache: Path) -> dict[str, Any]:
+def _train(encoder: "SentenceEncoder", settings: Settings, report: Report | None, cache: Path) -> dict[str, Any]:
     """Train in place, after the encoders that the method is given, which the cache keeps for it."""
     parameters = dict(settings["parameters"])
     try:
@@ -377,7 +375,7 @@ def _train(encoder: SentenceEncoder, settings: Settings, report: Report | None, 
         return {"failure": str(reason)}
 
 
-def _fit(encoder: SentenceEncoder, rows: list, settings: Settings, report: Report | None) -> dict[str, Any]:
+def _fit(encoder: "SentenceEncoder", rows: list, settings: Settings, report: Report | None) -> dict[str, Any]:
     """Train in place; the dev score of the best step, and the curve at the evaluated steps."""
     from cselab.methods import create_method
     from cselab.training import TrainConfig, train
@@ -429,7 +427,7 @@ def _diversity(run: Any, sentences: list) -> dict[str, float]:
             return {}
 
 
-def _transformed(encoder: SentenceEncoder, posthoc: str, sentences: list[str]) -> Encoder:
+def _transformed(encoder: "SentenceEncoder", posthoc: str, sentences: list[str]) -> "Encoder":
     import numpy as np
 
     from cselab.evaluators import TransformedEncoder
@@ -440,7 +438,7 @@ def _transformed(encoder: SentenceEncoder, posthoc: str, sentences: list[str]) -
 
 
 def _measured(
-    model: Encoder | PairScorer, suites: Sequence[str], geometry: str, k_means_runs: int = K_MEANS_RUNS
+    model: "Encoder | PairScorer", suites: Sequence[str], geometry: str, k_means_runs: int = K_MEANS_RUNS
 ) -> dict[str, dict]:
     """All scores of the suites with data, the average of seven STS sets, and the geometry."""
     from cselab.evaluators import Clustering, Geometry, evaluate
@@ -484,7 +482,7 @@ TRAINING = "training.json"
 """The training record of a line; written last, so that a folder without it is incomplete."""
 
 
-def write_cached(folder: Path, encoder: SentenceEncoder, training: dict[str, Any]) -> None:
+def write_cached(folder: Path, encoder: "SentenceEncoder", training: dict[str, Any]) -> None:
     """Write an encoder to a folder, with its training record.
 
     Raises:
@@ -495,7 +493,7 @@ def write_cached(folder: Path, encoder: SentenceEncoder, training: dict[str, Any
     write_text(folder / TRAINING, json.dumps({"versions": versions()} | training, indent=1))
 
 
-def read_cached(folder: Path) -> tuple[SentenceEncoder, dict[str, Any]] | None:
+def read_cached(folder: Path) -> "tuple[SentenceEncoder, dict[str, Any]] | None":
     """A cached encoder and its training record; None if absent or made with different versions."""
     from cselab.encoders.encoder import SentenceEncoder
 
@@ -557,7 +555,7 @@ CorpusRow = str | tuple[str, ...]
 
 def dev_evaluator(
     choice: str, sentences: Sequence[CorpusRow], data: Path | None = None
-) -> tuple[Evaluator | None, list[CorpusRow], str]:
+) -> "tuple[Evaluator | None, list[CorpusRow], str]":
     """The evaluator of that name, which selects the best step, the remaining training sentences, and a description.
 
     "sts-b": STS-B dev from the SentEval folder. "classroom-sts": natural pairs, bundled. "world": the bundled world's

@@ -1,7 +1,5 @@
 """Guesses and verdicts of a class, from the notebooks that students hand in. Nothing of theirs is executed."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -71,7 +69,7 @@ def _inside(path: Path, folder: Path) -> tuple[str, ...]:
     return path.relative_to(folder).parts
 
 
-def _answers(student: str, lesson: str, notebook: NotebookNode) -> Iterator[Answer]:
+def _answers(student: str, lesson: str, notebook: "NotebookNode") -> Iterator[Answer]:
     """The guesses that were compared, and the pieces."""
     for at, cell in enumerate(notebook.cells):
         name = str(cell.get("id", at))
@@ -85,13 +83,13 @@ def _answers(student: str, lesson: str, notebook: NotebookNode) -> Iterator[Answ
             yield Answer(student, lesson, f"piece: {name.removeprefix('check-')}", "", "", verdict)
 
 
-def _printed(cell: NotebookNode) -> list[str]:
+def _printed(cell: "NotebookNode") -> list[str]:
     """The lines of text in a cell's outputs."""
     texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.get("outputs", [])]
     return [line for text in texts for line in "".join(text).splitlines() if line.strip()]
 
 
-def to_frame(answers: list[Answer]) -> DataFrame:
+def to_frame(answers: list[Answer]) -> "DataFrame":
     """A row for each answer."""
     from pandas import DataFrame
 

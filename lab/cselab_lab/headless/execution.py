@@ -1,7 +1,5 @@
 """Runs one notebook with papermill: prints the progress of the cells, and names the cell of an error."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """Notebooks as files: bundled notebooks, folders of notebooks, and copies to work in."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -48,7 +46,7 @@ def find_notebooks(folder: Path, names: Sequence[str] = ()) -> list[Path]:
     return chosen or known
 
 
-def read_notebook(path: Path) -> NotebookNode:
+def read_notebook(path: Path) -> "NotebookNode":
     """A notebook from its file.
 
     Raises:
@@ -105,13 +103,13 @@ def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
     return done
 
 
-def fingerprint(notebook: NotebookNode) -> str:
+def fingerprint(notebook: "NotebookNode") -> str:
     """SHA-256 of the cells without their outputs: unchanged by a run, changed by an edit."""
     cells = [[cell.cell_type, cell.source] for cell in notebook.cells]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 
 
-def title_of(notebook: NotebookNode, otherwise: str) -> str:
+def title_of(notebook: "NotebookNode", otherwise: str) -> str:
     """The first heading of a notebook's text."""
     for cell in notebook.cells:
         heading = re.search(r"^#+ +(.+?) *#*$", cell.source, re.MULTILINE)

@@ -4,8 +4,6 @@ papermill runs the cells. It only logs unknown parameters, and without a tagged 
 parameters. Here such runs are refused before the first cell.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

@@ -4,8 +4,6 @@ nbconvert renders the cells. Its pages load MathJax and require.js from the netw
 contains plotly.js once, and formulas are MathML, which browsers draw natively.
 """
 
-from __future__ import annotations
-
 import copy
 import json
 import re

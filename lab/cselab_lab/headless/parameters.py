@@ -1,7 +1,5 @@
 """The parameters of a notebook, read by papermill: the assignments in the one cell tagged `parameters`."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
@@ -10,7 +8,7 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 
-def parameters_of(notebook: NotebookNode, name: str) -> dict[str, object]:
+def parameters_of(notebook: "NotebookNode", name: str) -> dict[str, object]:
     """The parameters and their defaults, in the order of the cell.
 
     Raises:

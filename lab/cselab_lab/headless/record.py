@@ -1,7 +1,5 @@
 """The numbers of a notebook, kept in its outputs so that a run can be compared with the record."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from html import escape

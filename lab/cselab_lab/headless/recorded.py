@@ -1,7 +1,5 @@
 """The recorded numbers of the notebooks."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The result of one run of a notebook."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Reports of a run for a terminal and for a page in Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -7,8 +7,6 @@ was corrected. `claims.csv` holds the numbers of the running text, recomputed fr
 See also: `cselab_lab.experiments`, which run these tables again.
 """
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from functools import cache
