@@ -52,8 +52,8 @@ def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list
         chosen.append(SUITES[suite](**{name: value for name, value in options.items() if name in known}))
     for name in options:
         if name not in owned:
-            known = [f"{suite} has {', '.join(field.name for field in fields(SUITES[suite]))}" for suite in SUITES]
-            raise TypeError(f"none of the suites named has an option {name!r}; {'; '.join(known)}")
+            allowed = [f"{suite} has {', '.join(field.name for field in fields(SUITES[suite]))}" for suite in SUITES]
+            raise TypeError(f"none of the suites named has an option {name!r}; {'; '.join(allowed)}")
     return chosen
 
 
