@@ -3,6 +3,8 @@
     python scripts/pictures.py lesson docs/lesson.png                # the tour in JupyterLab, light and dark
     python scripts/pictures.py motion docs/sphere.svg                # the sphere, as its panel moves it
     python scripts/pictures.py forest docs/forest.svg                # from results/*.study.jsonl
+    python scripts/pictures.py joint docs/joint.svg                  # figure 1 of ImSimCSE
+    python scripts/pictures.py steps docs/steps.svg                  # figure 3 of WhitenedCSE
     python scripts/pictures.py cover docs/book/cover.svg             # the sphere, as its panel draws it
 
 Chromium draws them (`make browser`).
@@ -16,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -29,6 +31,7 @@ from cselab_widgets.kit.page_panel import CSS
 from playwright.sync_api import Page, sync_playwright
 from scipy.stats import ttest_1samp
 
+Placed = Callable[[float, float], tuple[float, float]]
 REPOSITORY = Path(__file__).parents[1]
 RUN_CELL = """async (id) => {
     const { content, sessionContext } = jupyterapp.shell.currentWidget;
@@ -62,6 +65,23 @@ EFFECTS = (
     ("Barlow Twins, M = 0", "imsimcse-table2", "Barlow Twins, M = 0", -12.2),
 )
 """Label, experiment, row, and the paper's points over SimCSE."""
+JOINT = "Alignment against uniformity: contrast moves a plain encoder along the way that subtracting the mean takes."
+PLACES = (
+    ("plain", "imsimcse-figure1", "plain", -6),
+    ("plain, mean subtracted", "imsimcse-figure1", "plain, mean subtracted", 5),
+    ("SimCSE, dimension-wise term alone", "imsimcse-figure1", "SimCSE", -4),
+    ("off-dropout alone, ImSimCSE (released)", "imsimcse-figure1", "only off-dropout", 12),
+    ("ImSimCSE (paper)", "imsimcse-figure1", "ImSimCSE, paper", 14),
+    ("WhitenedCSE, 3 passes", "whitenedcse-figure3", "WhitenedCSE, 3 passes", 5),
+    ("WhitenedCSE (paper)", "whitenedcse-figure3", "WhitenedCSE, paper", -10),
+)
+"""Label, experiment, row, and how far the label stands below its point."""
+STEPS = "Uniformity and alignment over 200 steps of SimCSE and of two readings of WhitenedCSE."
+CURVES = (
+    ("SimCSE", "SimCSE", THEIRS),
+    ("3 passes", "WhitenedCSE, 3 passes", OURS),
+    ("paper", "WhitenedCSE, paper", "#8a6fc4"),
+)
 SVG = 'xmlns="http://www.w3.org/2000/svg" viewBox="-1.15 -1.15 2.3 2.3" role="img"'
 ON_THE_COVER = r"\.cselab-(globe|net|point|hold|anchors|positives|arrow|tie|behind)\b"
 INTERACTIVE = r' (?:tabindex|role|aria-[a-z]+|style)="[^"]*"'
@@ -183,11 +203,64 @@ def forest(picture: Path) -> None:
         f'<text x="0" y="14" style="fill:{OURS}">● ours, 95 % interval</text>',
         f'<text x="170" y="14" style="fill:{THEIRS}">◆ paper</text>',
     ]
-    size = f'viewBox="-8 -6 560 {bottom + 56}" width="700"'
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{FOREST}">\n<style>{INK}'
+    save(picture, rows, bottom + 56, FOREST)
+
+
+def save(picture: Path, rows: list[str], height: int, description: str) -> None:
+    """An SVG of 560 units, whose ink follows a light or a dark page."""
+    size = f'viewBox="-8 -6 560 {height}" width="700"'
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{description}">\n<style>{INK}'
     letters = "text { font: 13px system-ui, sans-serif; fill: currentColor }</style>"
     picture.write_text("\n".join([head, letters, *rows, "</svg>", ""]), encoding="utf-8")
 
 
+def plane(left: int, right: int, ticks: Mapping[str, Sequence[float]]) -> tuple[Placed, list[str]]:
+    """Axes of 240 units height, named and marked by `ticks`, x first; the place of a point, and their drawing."""
+    (across, columns), (up, lines) = ticks.items()
+
+    def at(x: float, y: float) -> tuple[float, float]:
+        ends = [lines[0], lines[-1]]
+        return np.interp(x, [columns[0], columns[-1]], [left, right]), np.interp(y, ends, [270, 30])
+
+    rows = [f'<text x="{left}" y="12">{up}</text>', f'<text x="{right}" y="308" text-anchor="end">{across}</text>']
+    for tick in lines:
+        rows.append(f'<path d="M{left} {at(0, tick)[1]:.1f}H{right}" stroke="currentColor" stroke-opacity="0.15"/>')
+        rows.append(f'<text x="{left - 6}" y="{at(0, tick)[1] + 5:.1f}" text-anchor="end">{tick:g}</text>')
+    rows += [f'<text x="{at(tick, 0)[0]:.1f}" y="288" text-anchor="middle">{tick:g}</text>' for tick in columns]
+    return at, rows
+
+
+def joint(picture: Path) -> None:
+    """Each method as a point: its alignment and its uniformity, means over the seeds."""
+    at, rows = plane(
+        40, 530, {"alignment": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7], "uniformity": [-3.5, -3, -2.5, -2, -1.5]}
+    )
+    for label, name, row, dy in PLACES:
+        found = read_results(name, "study")
+        x, y = at(found.mean(row, "alignment"), found.mean(row, "uniformity"))
+        color = "currentColor" if row.startswith("plain") else THEIRS if row == "SimCSE" else OURS
+        rows.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{color}"/>')
+        rows.append(f'<text x="{x + 10:.1f}" y="{y + dy:.1f}">{label}</text>')
+    save(picture, rows, 318, JOINT)
+
+
+def steps(picture: Path) -> None:
+    """Alignment and uniformity over the steps of training, means over the seeds."""
+    found, rows = read_results("whitenedcse-figure3", "study"), []
+    for left, measure, ticks in ((40, "uniformity", [-4, -3, -2, -1]), (320, "alignment", [0, 0.25, 0.5, 0.75, 1])):
+        at, axes = plane(left, left + 150, {"step": [0, 100, 200], measure: ticks})
+        rows += axes
+        for label, row, color in CURVES:
+            runs = found.curves(row).values()
+            points = [at(same[0]["step"], np.mean([one[measure] for one in same])) for same in zip(*runs, strict=True)]
+            way = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            rows.append(f'<polyline points="{way}" fill="none" stroke="{color}" stroke-width="3"/>')
+            x, y = points[-1]
+            rows.append(f'<text x="{x + 6:.1f}" y="{y + 5:.1f}" style="fill:{color}">{label}</text>')
+    save(picture, rows, 318, STEPS)
+
+
+PICTURES = {"lesson": lesson, "motion": motion, "forest": forest, "joint": joint, "steps": steps, "cover": cover}
+
 if __name__ == "__main__":
-    {"lesson": lesson, "motion": motion, "forest": forest, "cover": cover}[sys.argv[1]](Path(sys.argv[2]))
+    PICTURES[sys.argv[1]](Path(sys.argv[2]))
