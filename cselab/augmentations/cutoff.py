@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from cselab.augmentations.inner import inner_tokens
+from cselab.augmentations.inner import inner_tokens, random_ranks
 from cselab.encoders.speed import to_device
 
 
@@ -43,7 +43,5 @@ def cut_tokens(tokens: Mapping[str, Tensor], share: float, generator: torch.Gene
         the tokens with `embedding_mask` [n, t, 1]: see `cut_features`.
     """
     inner = inner_tokens(tokens)
-    drawn = to_device(torch.rand(inner.shape, generator=generator), inner.device)
-    ranks = drawn.masked_fill(~inner, 2).argsort(1).argsort(1)
-    cut = ranks < (share * inner.sum(1, keepdim=True)).floor()
+    cut = random_ranks(inner, generator) < (share * inner.sum(1, keepdim=True)).floor()
     return {**tokens, "embedding_mask": (~cut[..., None]).float()}

@@ -2,8 +2,11 @@
 
 from collections.abc import Mapping
 
-from jaxtyping import Bool
+import torch
+from jaxtyping import Bool, Int
 from torch import Tensor
+
+from cselab.encoders.speed import to_device
 
 
 def inner_tokens(tokens: Mapping[str, Tensor]) -> Bool[Tensor, "n t"]:
@@ -18,3 +21,9 @@ def inner_tokens(tokens: Mapping[str, Tensor]) -> Bool[Tensor, "n t"]:
     inner = seen & seen.roll(-1, 1)
     inner[:, 0] = inner[:, -1] = False
     return inner
+
+
+def random_ranks(inner: Bool[Tensor, "n t"], generator: torch.Generator) -> Int[Tensor, "n t"]:
+    """A random order of the inner tokens of each row, from 0 on; all further tokens come after them."""
+    drawn = to_device(torch.rand(inner.shape, generator=generator), inner.device)
+    return drawn.masked_fill(~inner, 2).argsort(1).argsort(1)

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from cselab.augmentations.inner import inner_tokens
+from cselab.augmentations.inner import inner_tokens, random_ranks
 from cselab.encoders.speed import to_device
 
 
@@ -46,8 +46,8 @@ def mask_tokens(
     random token, 10 % stay (Devlin et al. 2019).
     """
     inner, ids = inner_tokens(tokens), tokens["input_ids"]
-    drawn, kind, others = (to_device(torch.rand(inner.shape, generator=generator), ids.device) for _ in range(3))
-    ranks = drawn.masked_fill(~inner, 2).argsort(1).argsort(1)
+    ranks = random_ranks(inner, generator)
+    kind, others = (to_device(torch.rand(inner.shape, generator=generator), ids.device) for _ in range(2))
     chosen = inner & (ranks < (share * inner.sum(1, keepdim=True)).ceil())
     changed = torch.where(kind < 0.8, mask, torch.where(kind < 0.9, (others * vocabulary).long(), ids))
     return {**tokens, "input_ids": torch.where(chosen, changed, ids)}, chosen

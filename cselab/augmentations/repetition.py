@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cselab.augmentations.inner import inner_tokens
+from cselab.augmentations.inner import inner_tokens, random_ranks
 
 
 def repeat_subwords(
@@ -29,8 +29,7 @@ def repeat_subwords(
     """
     inner = inner_tokens(tokens).cpu()
     count = (torch.rand(len(inner), generator=generator) * (most.cpu() + 1)).floor()
-    ranks = torch.rand(inner.shape, generator=generator).masked_fill(~inner, 2).argsort(1).argsort(1)
-    times = 1 + (inner & (ranks < count[:, None])).long()
+    times = 1 + (inner & (random_ranks(inner, generator) < count[:, None])).long()
     seen = tokens["attention_mask"].bool().cpu()
     kept = [torch.arange(len(row))[row].repeat_interleave(more[row]) for row, more in zip(seen, times, strict=True)]
     filler = {"input_ids": padding}

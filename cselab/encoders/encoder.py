@@ -38,15 +38,7 @@ from cselab.encoders.folder import (
 from cselab.encoders.heads import check_head, check_widths
 from cselab.encoders.open import POOLINGS, find_encoder
 from cselab.encoders.pooling import Vectors, get_pooling
-from cselab.encoders.speed import (
-    Precision,
-    computing_in,
-    ends_apart,
-    expand_attention_mask,
-    fastest_linear,
-    first_token_alone,
-    to_device,
-)
+from cselab.encoders.speed import Precision, computing_in, ends_apart, fastest_linear, first_token_alone, to_device
 from cselab.encoders.text import (
     CHARACTERS,
     TokenVectors,
@@ -465,12 +457,12 @@ class SentenceEncoder(nn.Module):
         With `apart` the vectors of the tokens that a mean pooling averages, those of the first sentence first.
         """
         pooling = get_pooling(self.pooling)
-        ready = expand_attention_mask if self.prefix is None else self.prefix.before
         reads_first = pooling.counts == "first" and self.tokenizer.padding_side == "right"
         alone = reads_first and ends_apart(self.backbone)
         shortened = first_token_alone(self.backbone) if alone else nullcontext()
         with shortened, embedding_masked(self.backbone, features) as unmasked:
-            output = self.backbone(**ready(unmasked, self.backbone), output_hidden_states=len(pooling.layers) > 1)
+            inputs = unmasked if self.prefix is None else self.prefix.before(unmasked, self.backbone)
+            output = self.backbone(**inputs, output_hidden_states=len(pooling.layers) > 1)
         layers = output.hidden_states or [output.last_hidden_state]
         counted = features["attention_mask"][:, :1] if alone else features["attention_mask"]
         if pooling.counts == "mask":
@@ -575,7 +567,8 @@ class SentenceEncoder(nn.Module):
         windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
         passes = sum(math.ceil(len(window) / batch_size) for window in windows)
         vectors = torch.empty(len(texts), self._width, device=self.device)
-        rows_by_tokens, cut, unknown, beyond = RowsByTokens(), set[str](), set[str](), 0
+        row_of_tokens, row_of_text = dict[bytes, int](), dict[str, int]()
+        cut, unknown, beyond = set[str](), set[str](), 0
         show = passes > 100 if show is None else show
         arithmetic = computing_in(self.precision, self.device)
         with (
@@ -590,8 +583,13 @@ class SentenceEncoder(nn.Module):
                 cut |= {text for text, one in zip(window, tokens, strict=True) if self._was_cut(text, one)}
                 unknown |= unread(self.tokenizer, window, tokens)
                 beyond += sum(len(one) > (self.trained_positions or len(one)) for one in tokens)
-                start = len(rows_by_tokens)
-                new = rows_by_tokens.add(window, tokens)
+                start, new = len(row_of_tokens), list[Encoding]()
+                for text, one in zip(window, tokens, strict=True):
+                    row_of_text[text] = row_of_tokens.setdefault(
+                        np.array(one.ids, dtype=np.int32).tobytes(), len(row_of_tokens)
+                    )
+                    if len(row_of_tokens) > start + len(new):
+                        new.append(one)
                 order = sorted(range(len(new)), key=lambda row: len(new[row]))
                 for first in range(0, len(order), batch_size):
                     rows = order[first : first + batch_size]
@@ -600,7 +598,7 @@ class SentenceEncoder(nn.Module):
                     places = to_device(torch.tensor(rows) + start, self.device)
                     vectors[places] = self(features).float()
                     progress.update()
-        return vectors[: len(rows_by_tokens)], rows_by_tokens.of, cut, unknown, beyond
+        return vectors[: len(row_of_tokens)], row_of_text, cut, unknown, beyond
 
     @staticmethod
     def similarity(a: np.ndarray | Tensor, b: np.ndarray | Tensor) -> Tensor:
@@ -666,33 +664,6 @@ def exclusive(encoder: nn.Module) -> Iterator[None]:
         lock = _LOCKS.setdefault(encoder, RLock())
     with lock:
         yield
-
-
-class RowsByTokens:
-    """Which row of a matrix holds the vector of a text: texts with the same tokens share one row.
-
-    >>> rows = RowsByTokens()
-    >>> from tokenizers import Encoding
-    >>> len(rows.add(["A", "a"], [Encoding(), Encoding()])), rows.of
-    (1, {'A': 0, 'a': 0})
-    """
-
-    def __init__(self) -> None:
-        self._rows: dict[bytes, int] = {}
-        self.of: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def add(self, texts: Sequence[str], tokens: Sequence[Encoding]) -> list[Encoding]:
-        """Give each text its row. Returns the new tokens, in the order of their rows."""
-        new = []
-        for text, own in zip(texts, tokens, strict=True):
-            before = len(self._rows)
-            self.of[text] = self._rows.setdefault(np.array(own.ids, dtype=np.int32).tobytes(), before)
-            if len(self._rows) > before:
-                new.append(own)
-        return new
 
 
 @contextmanager

@@ -147,27 +147,24 @@ def require_paired(first: Outcome, second: Outcome, task: str) -> None:
     Raises:
         ValueError: different rows, protocol, folds or subsets; the message names each.
     """
-    if first.data_hash != second.data_hash or not np.array_equal(first.gold, second.gold):
-        rows = " and ".join(_rows(outcome) for outcome in (first, second))
-        raise ValueError(f"{task}: a paired comparison needs the same rows, not {rows}")
-    if first.protocol != second.protocol or first.metrics != second.metrics:
-        ways = " and ".join(_way(outcome) for outcome in (first, second))
-        raise ValueError(f"{task}: a paired comparison needs the same protocol, not {ways}")
+    sides = (first, second)
     strata = zip(first.strata, second.strata, strict=False)
-    if len(first.strata) != len(second.strata) or not all(
+    if first.data_hash != second.data_hash or not np.array_equal(first.gold, second.gold):
+        what, found = "rows", [_rows(side) for side in sides]
+    elif first.protocol != second.protocol or first.metrics != second.metrics:
+        what, found = "protocol", [repr(side.protocol or "/".join(side.metrics)) for side in sides]
+    elif len(first.strata) != len(second.strata) or not all(
         share == other and np.array_equal(rows, others) for (rows, share), (others, other) in strata
     ):
-        folds = " and ".join(_strata(outcome) for outcome in (first, second))
-        raise ValueError(f"{task}: a paired comparison needs the same folds or subsets, not {folds}")
+        what, found = "folds or subsets", [_strata(side) for side in sides]
+    else:
+        return
+    raise ValueError(f"{task}: a paired comparison needs the same {what}, not {' and '.join(found)}")
 
 
 def _rows(outcome: Outcome) -> str:
     known = f" of data {outcome.data_hash[:12]}" if outcome.data_hash else ""
     return f"{len(outcome.gold)} rows{known}"
-
-
-def _way(outcome: Outcome) -> str:
-    return repr(outcome.protocol or "/".join(outcome.metrics))
 
 
 def _strata(outcome: Outcome) -> str:

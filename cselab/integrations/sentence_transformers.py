@@ -1,4 +1,4 @@
-"""Alignment, uniformity, effective rank, mean cosine and spectrum inside the trainer of sentence-transformers.
+"""Alignment, uniformity, effective rank and mean cosine inside the trainer of sentence-transformers.
 
     from cselab.integrations.sentence_transformers import GeometryEvaluator
 
@@ -8,19 +8,16 @@ Importing this module imports sentence-transformers; nothing else of cselab does
 import json
 import logging
 from collections.abc import Sequence
+from math import nan
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from cselab.data import Pairs
 from cselab.data.files import MissingFile
 from cselab.data.rows import check_sentences
-from cselab.evaluators.dev import PairsEvaluator, shape_of
-from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD
-from cselab.evaluators.vectors import encode_distinct
-from cselab.metrics.degenerate import DegenerateEmbeddings
-from cselab.metrics.geometry import alignment, spectrum
+from cselab.evaluators.dev import PairsEvaluator
+from cselab.evaluators.evaluation import evaluate
+from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, Geometry
 
 try:
     from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
@@ -29,21 +26,18 @@ except ImportError:  # before sentence-transformers 6
 
 MEASURES = ("alignment", "uniformity", "mean_cosine", "effective_rank")
 
-AXES = 5
-"""How many variances of the spectrum are logged."""
-
 logger = logging.getLogger(__name__)
 
 
 class GeometryEvaluator(SentenceEvaluator):
     """How a model's vectors fill the space, as an evaluator of sentence-transformers.
 
-    It returns and logs these numbers, with the prefix `NAME_` if it has a name, and adds them to the model card:
+    It returns and logs the scores of `evaluate(model, "geometry")`, with the prefix `NAME_` if it has a name, and adds
+    them to the model card:
 
-    * uniformity, mean_cosine, effective_rank of all sentences, repeats included, as in the papers: see
-      `cselab.metrics.uniformity` and its neighbours for the formulas and ranges;
-    * alignment of the positive pairs, if second sentences are given: `cselab.metrics.alignment`;
-    * spectrum_1 ... spectrum_5, the variances along the first principal axes, largest first.
+    * uniformity, mean_cosine, feature_correlation, effective_rank of all sentences, repeats included, as in the papers:
+      see `cselab.metrics.uniformity` and its neighbours for the formulas and ranges;
+    * alignment of the positive pairs, if second sentences are given: `cselab.metrics.alignment`.
 
     The primary metric is the uniformity, of which less is better. Geometry does not measure meaning: choose the best
     checkpoint by a score such as `EmbeddingSimilarityEvaluator`, and use the geometry for analysis. A model whose
@@ -57,7 +51,6 @@ class GeometryEvaluator(SentenceEvaluator):
         threshold: pairs with a score above it are positive: 4 on the scale of 0 to 5 (Gao et al. 2021), which is 0.8
             where the scores were divided by 5.
         name: the name of the sentences, a prefix of each metric's name.
-        options: the options of `model.encode`, such as `batch_size` and `truncate_dim`.
 
     Raises:
         ValueError: no sentence, columns of different lengths, scores without second sentences, no pair above the
@@ -74,22 +67,17 @@ class GeometryEvaluator(SentenceEvaluator):
         *,
         threshold: float = ALIGNMENT_THRESHOLD,
         name: str = "",
-        **options: Any,
     ) -> None:
         super().__init__()
         if sentences2 is None and scores is not None:
             raise ValueError("scores belong to pairs: give sentences2, too")
-        self.sentences = check_sentences(sentences1)
-        self.first: list[str] = []
-        self.second: list[str] = []
+        self.data: Any = check_sentences(sentences1)
         if sentences2 is not None:
-            second = check_sentences(sentences2)
             if scores is None:
-                scores, threshold = [1.0] * len(second), 0.0
-            positive = PairsEvaluator(Pairs(self.sentences, second, [*scores]), threshold).positives
-            self.first, self.second = positive.sentences1, positive.sentences2
-            self.sentences = [*self.sentences, *second]
-        self.name, self.options = name, options
+                scores, threshold = [1.0] * len(sentences2), 0.0
+            self.data = Pairs(self.data, check_sentences(sentences2), [*scores])
+            PairsEvaluator(self.data, threshold)  # refuses pairs of which none is positive
+        self.suite, self.name = Geometry(threshold=threshold), name
         self.greater_is_better = False
         self.primary_metric = "uniformity"
 
@@ -97,26 +85,15 @@ class GeometryEvaluator(SentenceEvaluator):
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
         """The metrics of the model, by name; see `SentenceEvaluator` of sentence-transformers."""
-        metrics = self._measured(model)
+        records, name = evaluate(model, self.suite, self.data).records, self.name or "sentences"
+        for reason in dict.fromkeys(record.failure for record in records if record.failure):
+            logger.warning(f"GeometryEvaluator: {name} cannot be measured: {reason}")
+        metrics = {record.key: nan if record.value is None else record.value for record in records}
         shown = "  ".join(f"{measure} {value:.4f}" for measure, value in metrics.items())
-        logger.info(f"GeometryEvaluator: {self.name or 'sentences'}, epoch {epoch}, step {steps}: {shown}")
+        logger.info(f"GeometryEvaluator: {name}, epoch {epoch}, step {steps}: {shown}")
         metrics = self.prefix_name_to_metrics(metrics, self.name)
         self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics
-
-    def _measured(self, model: Any) -> dict[str, float]:
-        pairs = self.first != []
-        try:
-            encoded = encode_distinct(model, [*self.sentences, *self.first, *self.second], **self.options)
-            vectors = encoded(self.sentences)
-            metrics = {"alignment": alignment(encoded(self.first), encoded(self.second))} if pairs else {}
-            metrics |= shape_of(vectors)
-            variances = spectrum(vectors)[:AXES]
-        except DegenerateEmbeddings as reason:
-            logger.warning(f"GeometryEvaluator: {self.name or 'sentences'} cannot be measured: {reason}")
-            metrics = dict.fromkeys(MEASURES[0 if pairs else 1 :], float("nan"))
-            variances = np.full(AXES, np.nan)
-        return metrics | {f"spectrum_{k}": float(variance) for k, variance in enumerate(variances, start=1)}
 
 
 def read_history(trainer: Any, score: str | None = None) -> list[dict[str, float]]:
