@@ -100,9 +100,16 @@ def imported(file):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            full = {alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-            names |= {full[name] if full[name] in FILES else node.module for name in full}
+            module = f"{package_of(file, node.level)}.{node.module or ''}".strip(".") if node.level else node.module
+            full = {alias.name: f"{module}.{alias.name}" for alias in node.names}
+            names |= {full[name] if full[name] in FILES else module for name in full}
     return names
+
+
+def package_of(file, level):
+    """The package that `level` dots name in a file: one dot is the file's own."""
+    (root,) = (folder for folder in PACKAGES.values() if folder in file.parents)
+    return ".".join(file.parents[level - 1].relative_to(root.parent).parts)
 
 
 IMPORTS = {name: imported(file) & FILES.keys() - {name} for name, file in FILES.items()}

@@ -5,16 +5,16 @@ into tokens for `Encode`. Random numbers come from the generator that is passed 
 state gives the same change on every device and in every process.
 """
 
-from cselab.augmentations.cutoff import cut_features, cut_tokens
-from cselab.augmentations.deletion import delete_span, delete_words, reorder_spans
-from cselab.augmentations.inner import inner_tokens
-from cselab.augmentations.masking import mask_spans, mask_tokens
-from cselab.augmentations.negation import negate
-from cselab.augmentations.repetition import repeat_subwords
-from cselab.augmentations.shuffling import shuffle_positions
-from cselab.augmentations.spans import draw_spans
-from cselab.augmentations.substitution import Substitution
-from cselab.augmentations.switch_case import switch_case
+from .cutoff import cut_features, cut_tokens
+from .deletion import delete_span, delete_words, reorder_spans
+from .inner import inner_tokens
+from .masking import mask_spans, mask_tokens
+from .negation import negate
+from .repetition import repeat_subwords
+from .shuffling import shuffle_positions
+from .spans import draw_spans
+from .substitution import Substitution
+from .switch_case import switch_case
 
 __all__ = [
     "Substitution",

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from cselab.augmentations.inner import inner_tokens, random_ranks
 from cselab.encoders.speed import to_device
+
+from .inner import inner_tokens, random_ranks
 
 
 def cut_features(

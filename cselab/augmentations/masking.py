@@ -6,8 +6,9 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from cselab.augmentations.inner import inner_tokens, random_ranks
 from cselab.encoders.speed import to_device
+
+from .inner import inner_tokens, random_ranks
 
 
 def mask_spans(

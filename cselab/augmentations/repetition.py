@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from cselab.augmentations.inner import inner_tokens, random_ranks
+from .inner import inner_tokens, random_ranks
 
 
 def repeat_subwords(

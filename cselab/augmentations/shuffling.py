@@ -5,8 +5,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from cselab.augmentations.inner import inner_tokens
 from cselab.encoders.speed import to_device
+
+from .inner import inner_tokens
 
 
 def shuffle_positions(tokens: Mapping[str, Tensor], generator: torch.Generator, first: int = 0) -> dict[str, Tensor]:

@@ -1,13 +1,13 @@
 """Sentences, pairs and labels from plain files and SentEval folders, checked on load."""
 
-from cselab.data.checking import Checked, check
-from cselab.data.classification import Labelled, load_classification
-from cselab.data.clustering import load_clustering
-from cselab.data.files import DataError, MissingFile, read_lines
-from cselab.data.pairs import Pairs, as_pairs, read_pairs
-from cselab.data.root import data_root, folder_to_fill, senteval_folder
-from cselab.data.rows import read_rows, read_sentences
-from cselab.data.sts import STS_PAIRS, STS_TASKS, load_sts, sts_splits
+from .checking import Checked, check
+from .classification import Labelled, load_classification
+from .clustering import load_clustering
+from .files import DataError, MissingFile, read_lines
+from .pairs import Pairs, as_pairs, read_pairs
+from .root import data_root, folder_to_fill, senteval_folder
+from .rows import read_rows, read_sentences
+from .sts import STS_PAIRS, STS_TASKS, load_sts, sts_splits
 
 __all__ = [
     "STS_PAIRS",

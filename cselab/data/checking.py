@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from cselab.data.classification import CLASSIFICATION_ROWS, Labelled, load_classification
-from cselab.data.clustering import CLUSTERING_TASKS, load_clustering
-from cselab.data.files import DataError, MissingFile
-from cselab.data.pairs import Pairs
-from cselab.data.sts import STS_PAIRS, load_sts
+from .classification import CLASSIFICATION_ROWS, Labelled, load_classification
+from .clustering import CLUSTERING_TASKS, load_clustering
+from .files import DataError, MissingFile
+from .pairs import Pairs
+from .sts import STS_PAIRS, load_sts
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cselab._util.choices import check_choice
-from cselab.data.files import DataError, read_fields, read_lines
-from cselab.data.published import PROVENANCES, check_published, published_parts
-from cselab.data.root import senteval_folder
-from cselab.data.rows import rows_hash
+
+from .files import DataError, read_fields, read_lines
+from .published import PROVENANCES, check_published, published_parts
+from .root import senteval_folder
+from .rows import rows_hash
 
 CLASSIFICATION_ROWS = {
     "MR": {"all": 10662},

@@ -7,10 +7,11 @@ text of StackOverflow holds a tab, which becomes a space.
 from pathlib import Path
 
 from cselab._util.choices import check_choice
-from cselab.data.classification import Labelled
-from cselab.data.files import DataError, MissingFile, read_fields
-from cselab.data.published import check_published, published_parts
-from cselab.data.root import data_root
+
+from .classification import Labelled
+from .files import DataError, MissingFile, read_fields
+from .published import check_published, published_parts
+from .root import data_root
 
 CLUSTERING_SIZES = {
     "AgNews": (8000, 4),

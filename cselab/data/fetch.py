@@ -18,18 +18,19 @@ from typing import Any
 
 from cselab._util.choices import check_choice
 from cselab._util.writing import PART
-from cselab.data.classification import (
+
+from .classification import (
     CLASSIFICATION_ROWS,
     CLASSIFICATION_TASKS,
     FILES_BY_CLASS,
     FILES_BY_SPLIT,
     load_classification,
 )
-from cselab.data.clustering import CLUSTERING_TASKS
-from cselab.data.files import DataError, MissingFile
-from cselab.data.published import PROVENANCES, published_parts
-from cselab.data.root import folder_to_fill, senteval_folder
-from cselab.data.sts import FILE_SPLITS, ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS, load_sts
+from .clustering import CLUSTERING_TASKS
+from .files import DataError, MissingFile
+from .published import PROVENANCES, published_parts
+from .root import folder_to_fill, senteval_folder
+from .sts import FILE_SPLITS, ONE_FILE, STS_PAIRS, STS_TASKS, SUBSETS, load_sts
 
 ARCHIVE = ("princeton-nlp/datasets-for-simcse", "e145e8bb659b2aa2669f32ef79cb4cdef6c58fef", "senteval.tar")
 """Repository, commit and file."""

@@ -9,17 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from cselab._util.arguments import check_arguments
-from cselab.data.files import DataError, check_characters
-from cselab.data.rows import rows_hash
-from cselab.data.tables import (
-    DATASET,
-    check_corpus,
-    holds_rows,
-    named_rows,
-    names_in_memory,
-    rows_in_memory,
-    separated_rows,
-)
+
+from .files import DataError, check_characters
+from .rows import rows_hash
+from .tables import DATASET, check_corpus, holds_rows, named_rows, names_in_memory, rows_in_memory, separated_rows
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cselab.data.files import DataError
+from .files import DataError
 
 Rows = Sequence[tuple[str, str, float]]
 """First text, second text (or ""), and score or label of each row."""

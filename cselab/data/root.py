@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from cselab.data.files import MissingFile
+from .files import MissingFile
 
 SENTEVAL_FOLDERS = ("STS", "SICK", "MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
 BENEATH = ("", "senteval", "downstream", "data/downstream", "SentEval/data/downstream")

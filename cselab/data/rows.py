@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from cselab._util.arguments import check_arguments
-from cselab.data.files import DataError, check_characters, read_lines
-from cselab.data.tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_table, rows_in_memory, text_column
+
+from .files import DataError, check_characters, read_lines
+from .tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_table, rows_in_memory, text_column
 
 
 def read_sentences(path: str | Path, column: str | None = None, every_row: bool = False) -> Iterator[str]:

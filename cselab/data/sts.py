@@ -7,10 +7,11 @@ A set is made of parts, one file (or one input and one gold file) each; every pa
 from pathlib import Path
 
 from cselab._util.choices import check_choice
-from cselab.data.files import DataError, read_fields, read_lines
-from cselab.data.pairs import Pairs, number_from, pair_from
-from cselab.data.published import PROVENANCES, check_published, published_parts
-from cselab.data.root import senteval_folder
+
+from .files import DataError, read_fields, read_lines
+from .pairs import Pairs, number_from, pair_from
+from .published import PROVENANCES, check_published, published_parts
+from .root import senteval_folder
 
 STS_PAIRS = {
     "STS12": {"test": 3108},

@@ -11,7 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from cselab.data.files import DataError, MissingFile, check_characters, check_file, ending, read_lines
+from .files import DataError, MissingFile, check_characters, check_file, ending, read_lines
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 """The endings of tables; all but .parquet may be packed (.gz, .xz). Files with no such ending are plain text."""

@@ -9,12 +9,13 @@ from cselab._util.lazy import attach
 
 if TYPE_CHECKING:
     from cselab._util.checksums import CheckpointError
-    from cselab.encoders.any_encoder import as_encoder
-    from cselab.encoders.distributed import DistributedEncoder
-    from cselab.encoders.encoder import SentenceEncoder, TruncationWarning, UntrainedWeightsError
-    from cselab.encoders.encoding import Encode
-    from cselab.encoders.streaming import encode_to_file
-    from cselab.encoders.words import CosineParts, explain_cosine
+
+    from .any_encoder import as_encoder
+    from .distributed import DistributedEncoder
+    from .encoder import SentenceEncoder, TruncationWarning, UntrainedWeightsError
+    from .encoding import Encode
+    from .streaming import encode_to_file
+    from .words import CosineParts, explain_cosine
 
 __getattr__, __dir__, __all__ = attach(
     __name__,

@@ -16,7 +16,7 @@ from jaxtyping import Float
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from cselab.encoders.text import first_position
+from .text import first_position
 
 FOLDER = "adapter"  # of a saved encoder, with the adapters as peft writes them
 ALPHA = 2  # alpha / r if only a rank is given

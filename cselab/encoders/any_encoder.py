@@ -61,7 +61,7 @@ def as_encoder(given: Any, sentences: Sequence[str] | None = None) -> Any:
     if hasattr(given, "encoder"):
         return given.encoder
     if isinstance(given, str | Path):
-        from cselab.encoders.encoder import SentenceEncoder
+        from .encoder import SentenceEncoder
 
         return SentenceEncoder.from_pretrained(given)
     if isinstance(given, Mapping):

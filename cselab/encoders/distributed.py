@@ -10,7 +10,8 @@ import torch
 
 from cselab._util.progress import be_quiet
 from cselab.data.rows import check_sentences
-from cselab.encoders.encoder import TextWarning, Truncation
+
+from .encoder import TextWarning, Truncation
 
 
 def all_processes() -> Any:

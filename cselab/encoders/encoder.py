@@ -23,23 +23,17 @@ from cselab._util.choices import check_choice
 from cselab._util.progress import Progress
 from cselab._util.writing import folder_written_whole
 from cselab.data.rows import check_sentences
-from cselab.encoders.adapters import add_adapter
-from cselab.encoders.checkpoint import CheckpointError, tensors_hash
-from cselab.encoders.dropout import dropout_places, embedding_masked, set_dropout
-from cselab.encoders.folder import (
-    OPTIONAL,
-    check_folder,
-    is_decoder,
-    load_backbone,
-    load_tokenizer,
-    read_folder,
-    save_folder,
-)
-from cselab.encoders.heads import check_head, check_widths
-from cselab.encoders.open import POOLINGS, find_encoder
-from cselab.encoders.pooling import Vectors, get_pooling
-from cselab.encoders.speed import Precision, computing_in, ends_apart, fastest_linear, first_token_alone, to_device
-from cselab.encoders.text import (
+from cselab.metrics.degenerate import DegenerateEmbeddings
+
+from .adapters import add_adapter
+from .checkpoint import CheckpointError, tensors_hash
+from .dropout import dropout_places, embedding_masked, set_dropout
+from .folder import OPTIONAL, check_folder, is_decoder, load_backbone, load_tokenizer, read_folder, save_folder
+from .heads import check_head, check_widths
+from .open import POOLINGS, find_encoder
+from .pooling import Vectors, get_pooling
+from .speed import Precision, computing_in, ends_apart, fastest_linear, first_token_alone, to_device
+from .text import (
     CHARACTERS,
     TokenVectors,
     add_prompt,
@@ -51,7 +45,6 @@ from cselab.encoders.text import (
     unread,
     words_of_tokens,
 )
-from cselab.metrics.degenerate import DegenerateEmbeddings
 
 Representation = Literal["backbone", "head"]
 Features = dict[str, Tensor]

@@ -11,9 +11,9 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from cselab.encoders.encoder import SentenceEncoder, eval_mode
-from cselab.encoders.pooling import Vectors
-from cselab.encoders.speed import bucket_by_length, is_asynchronous
+from .encoder import SentenceEncoder, eval_mode
+from .pooling import Vectors
+from .speed import bucket_by_length, is_asynchronous
 
 Tokens = Mapping[str, Tensor]
 """The inputs of a transformer: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and

@@ -23,11 +23,12 @@ from tokenizers import normalizers
 from torch import nn
 
 from cselab._util.checksums import add_checksums, verify_checksums
-from cselab.encoders.adapters import FOLDER, DeepPrefix, has_adapters, merged
-from cselab.encoders.checkpoint import CheckpointError, checkpoint_errors
-from cselab.encoders.heads import ACTIVATIONS, DenseLayers
-from cselab.encoders.open import WANTED, converting_line, reason_of
-from cselab.encoders.pooling import get_pooling
+
+from .adapters import FOLDER, DeepPrefix, has_adapters, merged
+from .checkpoint import CheckpointError, checkpoint_errors
+from .heads import ACTIVATIONS, DenseLayers
+from .open import WANTED, converting_line, reason_of
+from .pooling import get_pooling
 
 MODULE = "sentence_transformers.models."
 WIDEST = 2**20  # largest input or output width of a dense layer: a larger number would only fill the memory

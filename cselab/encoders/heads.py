@@ -13,8 +13,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from cselab._util.checksums import CheckpointError
-from cselab.encoders.pooling import Vectors
 from cselab.sgw import ShuffledGroupWhitening
+
+from .pooling import Vectors
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
     f"{kind.__module__}.{kind.__name__}": kind for kind in (nn.Tanh, nn.ReLU, nn.GELU, nn.Sigmoid, nn.Identity)

@@ -14,7 +14,8 @@ from cselab._util.arguments import PositiveInt, check_arguments
 from cselab._util.progress import Progress
 from cselab._util.writing import written_whole
 from cselab.data.rows import check_sentences
-from cselab.encoders.encoder import WINDOW, TextWarning, Truncation
+
+from .encoder import WINDOW, TextWarning, Truncation
 
 
 def encode_to_file(

@@ -7,9 +7,10 @@ import numpy as np
 from jaxtyping import Float
 
 from cselab.data.rows import check_sentences
-from cselab.encoders.any_encoder import as_encoder, encode
-from cselab.encoders.text import WORD
 from cselab.metrics.contributions import token_contributions
+
+from .any_encoder import as_encoder, encode
+from .text import WORD
 
 
 @dataclass(frozen=True, eq=False)

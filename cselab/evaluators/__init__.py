@@ -3,7 +3,7 @@
 See also: `cselab.metrics`, the numbers of arrays that the suites are made of.
 """
 
-from cselab.evaluators.baselines import (
+from .baselines import (
     RandomEncoder,
     StaticEmbeddings,
     TransformedEncoder,
@@ -13,17 +13,17 @@ from cselab.evaluators.baselines import (
     with_baselines,
     word_overlap,
 )
-from cselab.evaluators.clustering import Clustering
-from cselab.evaluators.comparison import compare
-from cselab.evaluators.dev import PairsEvaluator, UnlabelledEvaluator
-from cselab.evaluators.evaluation import evaluate
-from cselab.evaluators.geometry import Geometry
-from cselab.evaluators.records import Record, Scores, read_scores
-from cselab.evaluators.sts import STS
-from cselab.evaluators.suites import SUITES, register
-from cselab.evaluators.transfer import Transfer
-from cselab.evaluators.vectors import Encoder
-from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
+from .clustering import Clustering
+from .comparison import compare
+from .dev import PairsEvaluator, UnlabelledEvaluator
+from .evaluation import evaluate
+from .geometry import Geometry
+from .records import Record, Scores, read_scores
+from .sts import STS
+from .suites import SUITES, register
+from .transfer import Transfer
+from .vectors import Encoder
+from .world import WorldClustering, WorldSTS, WorldTransfer
 
 __all__ = [
     "STS",

@@ -17,13 +17,14 @@ from cselab.data import DataError, read_lines, read_sentences
 from cselab.data.pairs import PairSource
 from cselab.encoders.any_encoder import as_encoder, encode
 from cselab.encoders.speed import Precision
-from cselab.evaluators.evaluation import evaluate
-from cselab.evaluators.records import Scores
-from cselab.evaluators.task import Source, Suite
-from cselab.evaluators.vectors import Encoder, NeedsVectors, PairScorer, name_of
-from cselab.evaluators.world import the_world
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
 from cselab.transforms import BertWhitening, ComponentsRemoved, fit
+
+from .evaluation import evaluate
+from .records import Scores
+from .task import Source, Suite
+from .vectors import Encoder, NeedsVectors, PairScorer, name_of
+from .world import the_world
 
 
 class RandomEncoder:

@@ -8,12 +8,13 @@ from jaxtyping import Float, Int
 
 from cselab.data.classification import Labelled
 from cselab.data.clustering import CLUSTERING_TASKS, load_clustering
-from cselab.evaluators.records import Measured, Record
-from cselab.evaluators.task import LoadedByName, Source, folder
-from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics.agreement import matched, normalized_mutual_information, v_measure
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
 from cselab.metrics.significance import runs_interval
+
+from .records import Measured, Record
+from .task import LoadedByName, Source, folder
+from .vectors import Encoded, Scorer
 
 SEEDS = tuple(range(10))
 

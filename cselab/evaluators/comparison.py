@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from cselab._util.choices import check_choice
-from cselab.evaluators.geometry import PROTOCOLS
-from cselab.evaluators.records import Outcome, Record, html_table
 from cselab.metrics.significance import Comparison, mcnemar, paired_bootstrap, paired_t_test
+
+from .geometry import PROTOCOLS
+from .records import Outcome, Record, html_table
 
 if TYPE_CHECKING:
     import pandas

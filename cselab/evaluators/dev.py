@@ -14,12 +14,13 @@ import torch
 
 from cselab.data.pairs import PairSource, as_pairs
 from cselab.data.rows import check_sentences
-from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, positives
-from cselab.evaluators.records import Outcome
-from cselab.evaluators.sts import StsTask
-from cselab.evaluators.vectors import Encoder, encode_distinct
 from cselab.metrics import geometry
 from cselab.metrics.degenerate import Vectors
+
+from .geometry import ALIGNMENT_THRESHOLD, positives
+from .records import Outcome
+from .sts import StsTask
+from .vectors import Encoder, encode_distinct
 
 
 class DevScores(dict[str, float]):

@@ -12,12 +12,13 @@ from cselab._util.versions import versions
 from cselab.data.pairs import PairSource, as_pairs, is_pairs
 from cselab.encoders.any_encoder import Called, KnownVectors, as_encoder, takes_one
 from cselab.encoders.distributed import DistributedEncoder
-from cselab.evaluators.records import Measured, Scores
-from cselab.evaluators.sts import STS
-from cselab.evaluators.suites import SUITES, suites_named, tasks_by_suite
-from cselab.evaluators.task import Collected, Source, Suite, Task
-from cselab.evaluators.vectors import Encoded, Encoder, NeedsVectors, PairScorer, Scorer, encode_distinct, name_of
 from cselab.metrics.degenerate import DegenerateEmbeddings
+
+from .records import Measured, Scores
+from .sts import STS
+from .suites import SUITES, suites_named, tasks_by_suite
+from .task import Collected, Source, Suite, Task
+from .vectors import Encoded, Encoder, NeedsVectors, PairScorer, Scorer, encode_distinct, name_of
 
 
 def evaluate(

@@ -10,12 +10,13 @@ from cselab._util.choices import check_choice
 from cselab.data import Pairs, load_sts, read_sentences, sts_splits
 from cselab.data.pairs import as_pairs, has_pairs
 from cselab.data.rows import check_sentences
-from cselab.evaluators.records import Measured, Record
-from cselab.evaluators.task import Collected, Source, folder
-from cselab.evaluators.vectors import Encoded, Scorer
-from cselab.evaluators.world import world_sts
 from cselab.metrics import geometry
 from cselab.metrics.degenerate import DegenerateEmbeddings, Vectors
+
+from .records import Measured, Record
+from .task import Collected, Source, folder
+from .vectors import Encoded, Scorer
+from .world import world_sts
 
 ALIGNMENT_THRESHOLD = 4.0
 """Positive pairs for the alignment are those with a gold score above this, as in SimCSE."""

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cselab.data import Pairs
-from cselab.evaluators.sts import STS
-from cselab.evaluators.task import Collected, Source
+
+from .sts import STS
+from .task import Collected, Source
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,12 @@ import numpy as np
 
 from cselab._util.choices import check_choice
 from cselab.data import STS_TASKS, Pairs, load_sts, sts_splits
-from cselab.evaluators.records import Measured, Outcome, Record
-from cselab.evaluators.task import LoadedByName, Source, folder
-from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.metrics.significance import LEAST_ROWS, RESAMPLES, UndefinedCorrelation, correlation
+
+from .records import Measured, Outcome, Record
+from .task import LoadedByName, Source, folder
+from .vectors import Encoded, Scorer
 
 AGGREGATIONS = ("all", "mean", "weighted_mean")
 """How the subsets of STS12 to STS16 become one number.

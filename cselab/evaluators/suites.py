@@ -5,12 +5,13 @@ from dataclasses import fields
 from typing import Any
 
 from cselab._util.choices import check_choice, did_you_mean, register_class
-from cselab.evaluators.clustering import Clustering
-from cselab.evaluators.geometry import Geometry
-from cselab.evaluators.sts import STS
-from cselab.evaluators.task import Suite
-from cselab.evaluators.transfer import Transfer
-from cselab.evaluators.world import WorldClustering, WorldSTS, WorldTransfer
+
+from .clustering import Clustering
+from .geometry import Geometry
+from .sts import STS
+from .task import Suite
+from .transfer import Transfer
+from .world import WorldClustering, WorldSTS, WorldTransfer
 
 SUITES: dict[str, Any] = {
     suite.name: suite for suite in (STS, Geometry, Transfer, Clustering, WorldSTS, WorldTransfer, WorldClustering)

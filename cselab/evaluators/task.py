@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from cselab.data import MissingFile, Pairs
-from cselab.evaluators.records import Measured, Record
-from cselab.evaluators.vectors import Encoded, Scorer
+
+from .records import Measured, Record
+from .vectors import Encoded, Scorer
 
 Source = str | Path | Pairs | Iterable[Any] | None
 """Where a suite gets its data: a folder, a text file, pairs, sentences, a table of either, or None for the default."""

@@ -21,11 +21,12 @@ from cselab._util.choices import check_choice
 from cselab._util.progress import Progress
 from cselab.data.classification import CLASSIFICATION_ROWS, CLASSIFICATION_TASKS, Labelled, load_classification
 from cselab.data.published import PROVENANCES
-from cselab.evaluators.records import Measured, Outcome, Record
-from cselab.evaluators.task import LoadedByName, Source, folder
-from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics.agreement import f1, share_interval
 from cselab.metrics.linear_probes import Fold, MinibatchProbes
+
+from .records import Measured, Outcome, Record
+from .task import LoadedByName, Source, folder
+from .vectors import Encoded, Scorer
 
 SEED = 1111
 

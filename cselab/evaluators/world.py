@@ -6,13 +6,14 @@ from functools import cache
 
 from cselab.data import Pairs
 from cselab.data.classification import Labelled
-from cselab.evaluators.clustering import Clustering, ClusteringTask
-from cselab.evaluators.sts import STS, StsTask
-from cselab.evaluators.task import Source
-from cselab.evaluators.transfer import PROTOCOLS, Transfer, TransferTask
 from cselab.world import World
 from cselab.world.classroom import classroom_sts
 from cselab.world.world import TASKS
+
+from .clustering import Clustering, ClusteringTask
+from .sts import STS, StsTask
+from .task import Source
+from .transfer import PROTOCOLS, Transfer, TransferTask
 
 PAIRS = 1200
 """Pairs drawn from the world."""

@@ -13,17 +13,17 @@ Example:
     {'off_dropout_info_nce': tensor(0.3408), 'dimension_contrastive': tensor(0.1193)}
 """
 
-from cselab.losses.angular import arc_con
-from cselab.losses.dimension_wise import barlow_twins, cross_correlation, dimension_contrastive
-from cselab.losses.focal import focal_info_nce
-from cselab.losses.info_nce import decoupled_info_nce, info_nce, nt_xent, off_dropout_info_nce
-from cselab.losses.margin import triplet
-from cselab.losses.matryoshka import matryoshka_info_nce
-from cselab.losses.multi_positive import multi_positive_info_nce
-from cselab.losses.mutual_information import mutual_information
-from cselab.losses.result import Loss
-from cselab.losses.spread import spread_out
-from cselab.losses.sup_con import sup_con
+from .angular import arc_con
+from .dimension_wise import barlow_twins, cross_correlation, dimension_contrastive
+from .focal import focal_info_nce
+from .info_nce import decoupled_info_nce, info_nce, nt_xent, off_dropout_info_nce
+from .margin import triplet
+from .matryoshka import matryoshka_info_nce
+from .multi_positive import multi_positive_info_nce
+from .mutual_information import mutual_information
+from .result import Loss
+from .spread import spread_out
+from .sup_con import sup_con
 
 __all__ = [
     "Loss",

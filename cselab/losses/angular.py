@@ -2,9 +2,9 @@
 
 from math import cos, pi, sin
 
-from cselab.losses.contrast import contrast, cosine_matrix, unit
-from cselab.losses.inputs import View, as_views, require_positive
-from cselab.losses.result import Loss
+from .contrast import contrast, cosine_matrix, unit
+from .inputs import View, as_views, require_positive
+from .result import Loss
 
 
 def arc_con(anchor: View, positive: View, temperature: float, margin: float) -> Loss:

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.inputs import View, check_negatives, full_precision, widen
+from .inputs import View, check_negatives, full_precision, widen
 
 EPS = 1e-12  # the length of a vector of zeros
 

@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.contrast import contrast, scale, unit
-from cselab.losses.inputs import View, as_views, full_precision, require_one_of, require_positive, widen
-from cselab.losses.result import Loss
+from .contrast import contrast, scale, unit
+from .inputs import View, as_views, full_precision, require_one_of, require_positive, widen
+from .result import Loss
 
 EPS = 1e-5  # added to the variance, as torch.nn.BatchNorm1d does
 

@@ -3,9 +3,9 @@
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.contrast import Negatives, contrast, cosines_against
-from cselab.losses.inputs import View, as_views, require_positive, weighed
-from cselab.losses.result import Loss
+from .contrast import Negatives, contrast, cosines_against
+from .inputs import View, as_views, require_positive, weighed
+from .result import Loss
 
 
 def focal_info_nce(

@@ -7,9 +7,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.contrast import Negatives, contrast, cosine_matrix, cosines_against
-from cselab.losses.inputs import View, as_views, require_one_of, require_positive, weighed
-from cselab.losses.result import Loss
+from .contrast import Negatives, contrast, cosine_matrix, cosines_against
+from .inputs import View, as_views, require_one_of, require_positive, weighed
+from .result import Loss
 
 
 def info_nce(

@@ -1,8 +1,8 @@
 """The triplet loss with a margin, which precedes losses with in-batch negatives."""
 
-from cselab.losses.contrast import unit
-from cselab.losses.inputs import View, as_views
-from cselab.losses.result import Loss
+from .contrast import unit
+from .inputs import View, as_views
+from .result import Loss
 
 
 def triplet(anchor: View, positive: View, negative: View, margin: float) -> Loss:

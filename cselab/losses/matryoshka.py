@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.losses.contrast import Negatives
-from cselab.losses.info_nce import info_nce
-from cselab.losses.inputs import View, as_views
-from cselab.losses.result import Loss
+from .contrast import Negatives
+from .info_nce import info_nce
+from .inputs import View, as_views
+from .result import Loss
 
 
 def matryoshka_info_nce(

@@ -6,9 +6,9 @@ from typing import Literal
 
 import torch
 
-from cselab.losses.contrast import contrast, cosine_matrix
-from cselab.losses.inputs import View, as_views, require_one_of, require_positive
-from cselab.losses.result import Loss
+from .contrast import contrast, cosine_matrix
+from .inputs import View, as_views, require_one_of, require_positive
+from .result import Loss
 
 
 def multi_positive_info_nce(

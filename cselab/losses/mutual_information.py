@@ -5,8 +5,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from cselab.losses.inputs import View, as_views, full_precision, widen
-from cselab.losses.result import Loss
+from .inputs import View, as_views, full_precision, widen
+from .result import Loss
 
 
 def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"], whole: View) -> Loss:

@@ -2,9 +2,9 @@
 
 import torch
 
-from cselab.losses.contrast import cosine_matrix
-from cselab.losses.inputs import View, as_views
-from cselab.losses.result import Loss
+from .contrast import cosine_matrix
+from .inputs import View, as_views
+from .result import Loss
 
 
 def spread_out(vectors: View, mean_weight: float = 1.0) -> Loss:

@@ -6,9 +6,9 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
-from cselab.losses.contrast import cosine_matrix
-from cselab.losses.inputs import View, as_views, require_positive
-from cselab.losses.result import Loss
+from .contrast import cosine_matrix
+from .inputs import View, as_views, require_positive
+from .result import Loss
 
 
 def sup_con(anchor: View, positive: View | list[View], labels: Int[Tensor, " n"], temperature: float) -> Loss:

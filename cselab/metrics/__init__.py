@@ -1,10 +1,10 @@
 """Arrays in, numbers out: geometry, views, parts of a cosine, gradients, ranks, agreement, significance, probes."""
 
-from cselab.metrics.agreement import matched, normalized_mutual_information, v_measure
-from cselab.metrics.contributions import token_contributions
-from cselab.metrics.cosine_gradients import cosine_gradients
-from cselab.metrics.degenerate import DegenerateEmbeddings
-from cselab.metrics.geometry import (
+from .agreement import matched, normalized_mutual_information, v_measure
+from .contributions import token_contributions
+from .cosine_gradients import cosine_gradients
+from .degenerate import DegenerateEmbeddings
+from .geometry import (
     alignment,
     effective_rank,
     feature_correlation,
@@ -14,17 +14,10 @@ from cselab.metrics.geometry import (
     spectrum,
     uniformity,
 )
-from cselab.metrics.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
-from cselab.metrics.ranking import Ranking, holm, rank_means, rank_predictions
-from cselab.metrics.significance import (
-    Comparison,
-    bootstrap_interval,
-    correlation,
-    mcnemar,
-    paired_bootstrap,
-    paired_t_test,
-)
-from cselab.metrics.views import diversity
+from .rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
+from .ranking import Ranking, holm, rank_means, rank_predictions
+from .significance import Comparison, bootstrap_interval, correlation, mcnemar, paired_bootstrap, paired_t_test
+from .views import diversity
 
 __all__ = [
     "Comparison",

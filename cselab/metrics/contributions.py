@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.metrics.degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows
+from .degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows
 
 
 def token_contributions(first: Vectors, second: Vectors) -> Float[Tensor, "n m"]:

@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.metrics.geometry import Vectors
+from .geometry import Vectors
 
 TAG = 1e-6
 

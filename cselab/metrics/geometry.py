@@ -14,7 +14,8 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cselab._util.arguments import NonNegativeInt, PositiveInt, check_arguments
-from cselab.metrics.degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows, unit_rows
+
+from .degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows, unit_rows
 
 BLOCK = 4096
 COSINE_DECIMALS = 6

@@ -11,7 +11,8 @@ import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
 from cselab._util.arguments import NonNegativeInt, PositiveInt, check_arguments
-from cselab.metrics.significance import BLOCK, LEAST_ROWS, defined, require_finite, require_rows, resampled, score
+
+from .significance import BLOCK, LEAST_ROWS, defined, require_finite, require_rows, resampled, score
 
 LEVEL = 0.05
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from cselab.metrics.geometry import Vectors, alignment
+from .geometry import Vectors, alignment
 
 
 def diversity(views: Sequence[Vectors]) -> float:

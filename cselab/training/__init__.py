@@ -7,7 +7,7 @@ refused), `processes` (several at once), `deferred_metrics` (a GPU that runs beh
 `cselab.methods.Method`, and its scores from an evaluator of `cselab.evaluators.dev`.
 """
 
-from cselab.training.loop import train
-from cselab.training.run import Callback, Evaluator, Run, StopTraining, TrainConfig, TrainingDiverged
+from .loop import train
+from .run import Callback, Evaluator, Run, StopTraining, TrainConfig, TrainingDiverged
 
 __all__ = ["Callback", "Evaluator", "Run", "StopTraining", "TrainConfig", "TrainingDiverged", "train"]

@@ -11,9 +11,10 @@ from torch import Tensor
 from cselab.encoders.checkpoint import save_checkpoint
 from cselab.encoders.encoder import eval_mode
 from cselab.metrics.degenerate import DegenerateEmbeddings
-from cselab.training.processes import from_main
-from cselab.training.run import Callback, Evaluator, Run, StopTraining
-from cselab.training.run_folder import RunFolder
+
+from .processes import from_main
+from .run import Callback, Evaluator, Run, StopTraining
+from .run_folder import RunFolder
 
 if TYPE_CHECKING:
     from accelerate import PartialState

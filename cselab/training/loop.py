@@ -21,10 +21,11 @@ from cselab.encoders.distributed import all_processes
 from cselab.encoders.encoder import SentenceEncoder, exclusive
 from cselab.encoders.speed import computing_in
 from cselab.methods import Method, create_method
-from cselab.training.processes import average_gradients, mean_over_processes, wait_for_all
-from cselab.training.run import Callback, Evaluator, Run, TrainConfig
-from cselab.training.run_folder import RunFolder
-from cselab.training.state import Training
+
+from .processes import average_gradients, mean_over_processes, wait_for_all
+from .run import Callback, Evaluator, Run, TrainConfig
+from .run_folder import RunFolder
+from .state import Training
 
 
 def train(

@@ -11,7 +11,8 @@ from torch import Tensor, nn
 
 from cselab._util.progress import Progress, say
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, unpack
-from cselab.training.run_folder import RunFolderError, refuse_another
+
+from .run_folder import RunFolderError, refuse_another
 
 
 def check_complete(module: nn.Module) -> None:

@@ -16,13 +16,14 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.encoding import Encode
 from cselab.encoders.speed import chosen_precision, is_asynchronous
 from cselab.methods import Setup
-from cselab.training.deferred_metrics import DeferredMetrics
-from cselab.training.guard import refuse_frozen_adapters, refuse_identical_views, warn_of_unknown_tokens
-from cselab.training.history import History
-from cselab.training.processes import from_main
-from cselab.training.resumable import ResumableSteps, state_dict_errors
-from cselab.training.run import Callback, Evaluator, Run, TrainingDiverged
-from cselab.training.run_folder import RunFolder, refuse_another
+
+from .deferred_metrics import DeferredMetrics
+from .guard import refuse_frozen_adapters, refuse_identical_views, warn_of_unknown_tokens
+from .history import History
+from .processes import from_main
+from .resumable import ResumableSteps, state_dict_errors
+from .run import Callback, Evaluator, Run, TrainingDiverged
+from .run_folder import RunFolder, refuse_another
 
 if TYPE_CHECKING:
     from accelerate import PartialState

@@ -6,9 +6,9 @@ a different text (their "NLI"), and report which, because it is part of the resu
 its name.
 """
 
-from cselab.transforms.components import ComponentsRemoved
-from cselab.transforms.factory import NAMES, Transform, fit
-from cselab.transforms.flow import BertFlow
-from cselab.transforms.whitening import BertWhitening
+from .components import ComponentsRemoved
+from .factory import NAMES, Transform, fit
+from .flow import BertFlow
+from .whitening import BertWhitening
 
 __all__ = ["NAMES", "BertFlow", "BertWhitening", "ComponentsRemoved", "Transform", "fit"]

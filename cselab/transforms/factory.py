@@ -3,9 +3,9 @@
 import numpy as np
 from jaxtyping import Float
 
-from cselab.transforms.components import ComponentsRemoved
-from cselab.transforms.flow import BertFlow
-from cselab.transforms.whitening import BertWhitening
+from .components import ComponentsRemoved
+from .flow import BertFlow
+from .whitening import BertWhitening
 
 Transform = ComponentsRemoved | BertWhitening | BertFlow
 

@@ -10,7 +10,8 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cselab._util.arguments import NonNegativeFloat, NonNegativeInt, PositiveInt, check_arguments
-from cselab.transforms.glow import Glow
+
+from .glow import Glow
 
 
 @dataclass(eq=False)

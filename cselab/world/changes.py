@@ -8,9 +8,9 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 
-from cselab.world.composer import Composer
-from cselab.world.frames import Frame
-from cselab.world.meaning import Meaning, Thing
+from .composer import Composer
+from .frames import Frame
+from .meaning import Meaning, Thing
 
 NEEDS: dict[str, Callable[[Frame], bool]] = {  # the frames in which a change is possible, where they are few
     "roles": lambda frame: frame.reversible,

@@ -3,9 +3,9 @@
 import random
 from dataclasses import replace
 
-from cselab.world.frames import Frame, Role
-from cselab.world.lexicon import Lexicon, Noun
-from cselab.world.meaning import Meaning, Thing
+from .frames import Frame, Role
+from .lexicon import Lexicon, Noun
+from .meaning import Meaning, Thing
 
 TENSES = {"past": 5, "now": 3, "habit": 1, "future": 1}
 SEVERAL = ("several", "uncounted")

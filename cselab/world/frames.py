@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cselab.world.lexicon import entries
+from .lexicon import entries
 
 
 @dataclass(frozen=True)

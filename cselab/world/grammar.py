@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
-from cselab.world.frames import Frame, Saying
-from cselab.world.lexicon import Lexicon
-from cselab.world.meaning import Meaning, Thing
-from cselab.world.morphology import indefinite, sentence_case
+from .frames import Frame, Saying
+from .lexicon import Lexicon
+from .meaning import Meaning, Thing
+from .morphology import indefinite, sentence_case
 
 FORMS = {  # and how often each is chosen where it is possible
     "plain": 4,

@@ -4,9 +4,10 @@ import random
 from collections.abc import Sequence
 
 from cselab._util.choices import check_choice
-from cselab.world.changes import NEEDS
-from cselab.world.meaning import Sentence, overlap
-from cselab.world.speaker import Speaker
+
+from .changes import NEEDS
+from .meaning import Sentence, overlap
+from .speaker import Speaker
 
 CHANGES = {
     "paraphrase": ("same",),

@@ -13,9 +13,9 @@ Each difference has a cost; within one kind of event the grade is 5 less the cos
 
 from itertools import combinations
 
-from cselab.world.frames import Frame
-from cselab.world.lexicon import Lexicon
-from cselab.world.meaning import Meaning, Thing
+from .frames import Frame
+from .lexicon import Lexicon
+from .meaning import Meaning, Thing
 
 LITTLE, MUCH, TURNED = 1, 2, 3
 

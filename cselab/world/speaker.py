@@ -10,11 +10,12 @@ import numpy as np
 from cselab._util.arguments import check_arguments
 from cselab._util.choices import check_choice
 from cselab.world import changes
-from cselab.world.composer import Composer
-from cselab.world.frames import Frame, read_frames
-from cselab.world.grammar import Grammar
-from cselab.world.lexicon import Lexicon
-from cselab.world.meaning import SPLITS, Meaning, Sentence, Thing
+
+from .composer import Composer
+from .frames import Frame, read_frames
+from .grammar import Grammar
+from .lexicon import Lexicon
+from .meaning import SPLITS, Meaning, Sentence, Thing
 
 LENGTH = 5  # sentences of a document
 MOST = 10**7  # largest n of one call, which needs minutes and gigabytes of memory

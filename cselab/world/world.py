@@ -12,11 +12,12 @@ from cselab.data import Pairs
 from cselab.data.classification import Labelled
 from cselab.data.files import read_fields
 from cselab.world import changes
-from cselab.world.grammar import QUESTIONS
-from cselab.world.meaning import Meaning, Sentence, overlap
-from cselab.world.rows import rows
-from cselab.world.rubric import Rubric
-from cselab.world.speaker import Speaker
+
+from .grammar import QUESTIONS
+from .meaning import Meaning, Sentence, overlap
+from .rows import rows
+from .rubric import Rubric
+from .speaker import Speaker
 
 # Kinds of STS pairs by grade: name, change, and whether the wording is as "alike" as possible, "free"
 # or "apart". The hard ones keep the words and reverse the meaning, or keep the meaning and change the words.

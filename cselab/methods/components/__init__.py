@@ -3,15 +3,15 @@
 A method assigns them to itself in `build`; they are then moved, saved and resumed with the run.
 """
 
-from cselab.methods.components.entity_contexts import entity_contexts
-from cselab.methods.components.input_gradient import input_gradient
-from cselab.methods.components.masked_lm_generator import MaskedLMGenerator
-from cselab.methods.components.masked_words import MaskedWords
-from cselab.methods.components.momentum_encoder import MomentumEncoder
-from cselab.methods.components.queue import Queue
-from cselab.methods.components.replaced_tokens import replaced_tokens
-from cselab.methods.components.token_states import token_states
-from cselab.methods.components.word_tables import antonyms, synonyms
+from .entity_contexts import entity_contexts
+from .input_gradient import input_gradient
+from .masked_lm_generator import MaskedLMGenerator
+from .masked_words import MaskedWords
+from .momentum_encoder import MomentumEncoder
+from .queue import Queue
+from .replaced_tokens import replaced_tokens
+from .token_states import token_states
+from .word_tables import antonyms, synonyms
 
 __all__ = [
     "MaskedLMGenerator",

@@ -14,7 +14,8 @@ from cselab.encoders.folder import load_masked_lm
 from cselab.encoders.heads import fresh_linear
 from cselab.encoders.open import BUNDLED, find_encoder
 from cselab.losses import Loss
-from cselab.methods.components.token_states import token_states
+
+from .token_states import token_states
 
 
 class MaskedWords(nn.Module):
