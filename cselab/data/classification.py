@@ -7,6 +7,7 @@ order mark, and its fields hold single double quotes: lines are split on tabs, n
 """
 
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 from cselab._util.choices import check_choice
@@ -143,7 +144,7 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
         part = FILES_BY_SPLIT[task][split]
         files = {part: _one_split(folder / part, task)}
     verdicts = [_checked(rows, part, folder / part) for part, rows in files.items()]
-    rows = sorted((row for rows in files.values() for row in rows), key=_senteval_order)
+    rows = sorted(chain(*files.values()), key=lambda row: (len(row[0].split()), len(row[1].split()), row[2]))
     return Labelled(
         sentences=[first or BLANK_ROW for first, _, _ in rows],
         labels=[label for _, _, label in rows],
@@ -191,11 +192,6 @@ def _label(text: str, names: tuple[str, ...], place: str) -> int:
 def _tokens(text: str) -> str:
     """SentEval splits at white space and joins by single spaces."""
     return " ".join(text.split())
-
-
-def _senteval_order(row: Row) -> tuple[int, int, int]:
-    first, second, label = row
-    return len(first.split()), len(second.split()), label
 
 
 def _checked(rows: list[Row], part: str, path: Path) -> str:

@@ -93,8 +93,8 @@ def _fetch_each(folder: Path, tasks: tuple[str, ...]) -> Iterator[Fetched]:
     except MissingFile:
         pass  # a new one: the sets go right into it
     for number, task in enumerate(tasks):
-        if whole := _verdict_if_whole(task, folder):
-            yield Fetched(task, "kept", whole)
+        with suppress(DataError):
+            yield Fetched(task, "kept", _verdict(task, folder))
             continue
         try:
             verdict = _put_in_place(folder, _from_archive(task), task)
@@ -141,13 +141,6 @@ def _verdict(task: str, folder: Path) -> str:
             f"{task}: as many rows as published, but neither the words nor the scores are the published ones"
         )
     return f"{sum(map(len, parts))} rows, {provenance if known else 'the right number, but unknown text'}"
-
-
-def _verdict_if_whole(task: str, folder: Path) -> str | None:
-    try:
-        return _verdict(task, folder)
-    except DataError:
-        return None
 
 
 def _put_in_place(folder: Path, files: Mapping[str, bytes], task: str) -> str:

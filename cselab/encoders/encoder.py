@@ -483,7 +483,6 @@ class SentenceEncoder(nn.Module):
         *,
         prompt_name: str | None = None,
         prompt: str | None = None,
-        truncate_dim: PositiveInt | None = None,
     ) -> np.ndarray | Tensor:
         """Vectors of sentences, in their order: [n, d] float32; of a single string: [d].
 
@@ -499,18 +498,16 @@ class SentenceEncoder(nn.Module):
             normalize_embeddings: scale each vector to length one.
             prompt_name: the key of `prompts` whose text is put before each sentence; default `default_prompt_name`.
             prompt: that text itself.
-            truncate_dim: how many numbers of each vector to return, from the first on; default `self.truncate_dim`.
 
         Raises:
             TypeError, ValueError: something that is not a string, an empty string (its index is named), an
-                empty list; a `prompt_name` that is not among `prompts`; a `truncate_dim` below 1.
+                empty list; a `prompt_name` that is not among `prompts`.
             UntrainedWeightsError: the head was never trained or loaded.
             DegenerateEmbeddings: vectors that are not finite; names the weights that are not.
         """
         check_arguments(SentenceEncoder.encode, locals())
         single = isinstance(sentences, str)
         sentences = check_sentences([sentences] if single else sentences)
-        dimensions = self.truncate_dim if truncate_dim is None else truncate_dim
         if before := self._prompt(prompt_name, prompt):
             sentences = [before + sentence for sentence in sentences]
         self._check_trained()
@@ -519,11 +516,11 @@ class SentenceEncoder(nn.Module):
         cut_rows, unknown_rows = (sum(text in told for text in sentences) for told in (cut, unknown))
         self._tell(Truncation(cut_rows, len(sentences), self.max_length, unknown_rows), beyond, len(distinct))
         self._check_finite(vectors)
-        if self.normalize or (normalize_embeddings and dimensions is None):
+        if self.normalize:
             vectors = F.normalize(vectors, dim=1)
-        if dimensions is not None:
-            vectors = vectors[:, :dimensions]
-            vectors = F.normalize(vectors, dim=1) if normalize_embeddings else vectors
+        vectors = vectors[:, : self.truncate_dim]
+        if normalize_embeddings:
+            vectors = F.normalize(vectors, dim=1)
         vectors = vectors[row_of[sentences[0]] if single else [row_of[text] for text in sentences]]
         return vectors if convert_to_tensor else vectors.cpu().numpy()
 
@@ -562,7 +559,7 @@ class SentenceEncoder(nn.Module):
         vectors = torch.empty(len(texts), self._width, device=self.device)
         row_of_tokens, row_of_text = dict[bytes, int](), dict[str, int]()
         cut, unknown, beyond = set[str](), set[str](), 0
-        show = passes > 100 if show is None else show
+        show, most = passes > 100 if show is None else show, CHARACTERS * self.max_length
         arithmetic = computing_in(self.precision, self.device)
         with (
             exclusive(self),
@@ -573,7 +570,7 @@ class SentenceEncoder(nn.Module):
         ):
             for window in windows:
                 tokens = encodings(self.tokenizer, window, self.max_length)
-                cut |= {text for text, one in zip(window, tokens, strict=True) if self._was_cut(text, one)}
+                cut |= {text for text, one in zip(window, tokens, strict=True) if one.overflowing or len(text) > most}
                 unknown |= unread(self.tokenizer, window, tokens)
                 beyond += sum(len(one) > (self.trained_positions or len(one)) for one in tokens)
                 start, new = len(row_of_tokens), list[Encoding]()
@@ -611,9 +608,6 @@ class SentenceEncoder(nn.Module):
         if name not in self.prompts:
             raise ValueError(f"unknown prompt {name!r}; {self.name or 'this encoder'} has {list(self.prompts)}")
         return self.prompts[name]
-
-    def _was_cut(self, text: str, tokens: Encoding) -> bool:
-        return bool(tokens.overflowing) or len(text) > CHARACTERS * self.max_length
 
     def _tell(self, truncation: Truncation, beyond: int, distinct: int) -> None:
         """Warn of texts that were cut or cannot be read, and of tokens at positions that were never trained."""

@@ -11,11 +11,7 @@ ASSETS = Path(__file__).parents[1] / "assets"
 CHECKSUMS = ASSETS / "checksums.json"
 
 
-def _names() -> tuple[str, ...]:
-    return tuple(sorted({name.split("/")[0] for name in json.loads(CHECKSUMS.read_text(encoding="utf-8"))}))
-
-
-BUNDLED = _names()
+BUNDLED = tuple(sorted({name.split("/")[0] for name in json.loads(CHECKSUMS.read_text(encoding="utf-8"))}))
 POOLINGS = {
     "micro": "mean"
 }  # contrastive training damages its [CLS], the papers' pooling of a plain checkpoint: see its README

@@ -87,7 +87,7 @@ def shape_of(vectors: Vectors) -> dict[str, float]:
 class UnlabelledEvaluator:
     """How well a sentence finds its twin among all sentences: a dev score for a corpus without scored pairs.
 
-    The twin of a sentence is the sentence with each word left out with probability `drop`, drawn once from the
+    The twin of a sentence is the sentence with each word left out with probability 1/2, drawn once from the
     seed. The twins of all sentences are ranked by their cosine with the sentence, and the score is
 
         100 mean_i 1 / rank of twin i among all twins           (mean reciprocal rank, 0 to 100)
@@ -113,17 +113,15 @@ class UnlabelledEvaluator:
         sentences: held out from training; repeats are dropped. Some hundreds are enough.
 
     Raises:
-        ValueError: fewer than two different sentences; `drop` not between 0 and 1.
+        ValueError: fewer than two different sentences.
     """
 
-    def __init__(self, sentences: Iterable[str], drop: float = 0.5, seed: int = 0) -> None:
+    def __init__(self, sentences: Iterable[str], seed: int = 0) -> None:
         self.sentences = list(dict.fromkeys(check_sentences(sentences)))
         if len(self.sentences) < 2:
             raise ValueError(f"{len(self.sentences)} different sentences; at least two are needed")
-        if not 0 < drop < 1:
-            raise ValueError(f"drop must be between 0 and 1, got {drop}")
         generator = random.Random(seed)
-        self.twins = [without_words(sentence, drop, generator) for sentence in self.sentences]
+        self.twins = [without_half(sentence, generator) for sentence in self.sentences]
 
     @property
     def identity(self) -> dict[str, str | int]:
@@ -142,10 +140,10 @@ class UnlabelledEvaluator:
         }
 
 
-def without_words(sentence: str, drop: float, generator: random.Random) -> str:
-    """The sentence with each word left out with probability `drop`; at least one word stays."""
+def without_half(sentence: str, generator: random.Random) -> str:
+    """The sentence with each word left out with probability 1/2; at least one word stays."""
     words = sentence.split()
-    kept = [word for word in words if generator.random() >= drop]
+    kept = [word for word in words if generator.random() >= 0.5]
     return " ".join(kept or [generator.choice(words)])
 
 

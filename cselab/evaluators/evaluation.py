@@ -146,9 +146,7 @@ def _about(encoder: Encoder | PairScorer, prompt_name: str | None) -> dict[str, 
     name = name_of(encoder)
     return {
         "encoder": name if prompt_name is None else f"{name}, prompt {prompt_name}",
-        "pooling": str(getattr(encoder, "pooling", "")),
-        "representation": str(getattr(encoder, "representation", "")),
+        **{setting: str(getattr(encoder, setting, "")) for setting in ("pooling", "representation", "precision")},
         "max_length": getattr(encoder, "max_length", None),
-        "precision": str(getattr(encoder, "precision", "")),
         "versions": versions(),
     }

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from cselab._util.choices import check_choice
 from cselab.data import Pairs, load_sts, read_sentences, sts_splits
@@ -14,7 +14,7 @@ from cselab.metrics import geometry
 from cselab.metrics.degenerate import DegenerateEmbeddings, Vectors
 
 from .records import Measured, Record
-from .task import Collected, Source, folder
+from .task import Collected, Source
 from .vectors import Encoded, Scorer
 from .world import world_sts
 
@@ -138,18 +138,16 @@ class Geometry:
     def _origin(self, data: Source) -> tuple[Pairs, list[str], Record]:
         if data is not None and has_pairs(data):
             data = as_pairs(data)
-        file = Path(data) if isinstance(data, str | Path) and Path(data).is_file() else None
-        held: Any = None if isinstance(data, str | Path | Pairs) else data
-        if file is not None or held is not None:
-            sentences = check_sentences(held) if file is None else list(read_sentences(file))
-            name = "sentences" if file is None else file.name
-            digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
-            origin = Record(task=name, metric="", data_hash=digest, seed=self.seed)
-            return Pairs([], [], [], name), sentences, origin
+        path = isinstance(data, str | Path)
         if isinstance(data, Pairs):
             pairs = data
-        elif str(data) == WORLD:
+        elif path and str(data) == WORLD:
             pairs = world_sts(self.split)
+        elif data is None or (path and not Path(data).is_file()):
+            pairs = load_sts("STS-B", data, self.split)
         else:
-            pairs = load_sts("STS-B", folder(data, self.name), self.split)
+            sentences = list(read_sentences(data)) if path else check_sentences(data)
+            name = Path(data).name if path else "sentences"
+            digest = hashlib.sha256("\n".join(sentences).encode()).hexdigest()
+            return Pairs([], [], [], name), sentences, Record(task=name, metric="", data_hash=digest, seed=self.seed)
         return pairs, pairs.sentences, Record.of(pairs, metric="", seed=self.seed)

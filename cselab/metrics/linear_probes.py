@@ -16,13 +16,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-ProgressCallback = Callable[[int], object]
-"""Called with the number of newly finished classifiers."""
-
-
-def unwatched(finished: int) -> None:
-    """Report nothing."""
-
 
 class Fold(NamedTuple):
     """Row numbers of the feature matrix: to train on, to stop and choose by, to predict.
@@ -81,7 +74,7 @@ class MinibatchProbes:
         classes: int,
         folds: Sequence[Fold],
         penalties: Float[np.ndarray, "f p"],
-        watch: ProgressCallback = unwatched,
+        watch: Callable[[int], object] = lambda finished: None,
     ) -> Probes:
         """Train a classifier for each fold and penalty (one row of penalties per fold); call `watch` after each.
 
@@ -122,7 +115,7 @@ class MinibatchProbes:
         classes: int,
         courses: "list[_Course]",
         decays: Float[Tensor, "f p"],
-        watch: ProgressCallback,
+        watch: Callable[[int], object],
     ) -> "_Best":
         """Train folds with the same number of steps a pass, until the last of their probes has stopped."""
         folds, penalties = decays.shape

@@ -10,7 +10,7 @@ from jaxtyping import Float
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cselab._util.arguments import NonNegativeFloat, Range, check_argument
+from cselab._util.arguments import Range, check_argument
 from cselab.metrics.geometry import rank
 
 FLOATS = [np.float64, np.float32]
@@ -24,8 +24,8 @@ class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     paper compares rows of y by their cosine. It is an estimator of scikit-learn.
 
     Args:
-        n_components: width of y; None keeps all directions in which the rows vary, and with `eps` all.
-        eps: added to the eigenvalues. With 0, a direction without variance among those to keep is an error.
+        n_components: width of y; None keeps all directions in which the rows vary. A direction without variance among
+            those to keep is an error.
 
     After `fit`: `mean_` [d], `kernel_` (W) [d, n_components], `variances_` (L, all of it, largest first) [d].
 
@@ -35,20 +35,18 @@ class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     True
     """
 
-    def __init__(self, n_components: int | None = None, eps: float = 0.0) -> None:
+    def __init__(self, n_components: int | None = None) -> None:
         self.n_components = n_components
-        self.eps = eps
 
     def fit(self, X: Any, y: Any = None) -> "BertWhitening":
         """Estimate mean and kernel, in float64; pipelines pass `y`.
 
         Raises:
             ValueError: fewer than two rows, NaN or infinite entries, more components than the rows have dimensions
-                or vary in, a negative `eps`.
+                or vary in.
         """
         X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
         n, width = X.shape
-        check_argument("eps", self.eps, NonNegativeFloat)
         fits = Range(f"a whole number from 1 to {width}", lambda n: 1 <= n <= width)
         check_argument("n_components", self.n_components, Annotated[int, fits] | None)
         x = X.astype(np.float64)
@@ -57,16 +55,16 @@ class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         spanned = int((variances > width * np.finfo(np.float64).eps * variances[0]).sum())
         if not spanned:
             raise ValueError(f"all {n} embeddings are the same, nothing to whiten")
-        kept = self.n_components or (width if self.eps else max(1, min(rank(X), n - 1)))
-        if kept > spanned and self.eps == 0:
+        kept = self.n_components or max(1, min(rank(X), n - 1))
+        if kept > spanned:
             raise ValueError(
                 f"{n} embeddings vary in {spanned} of their {width} dimensions, too few to whiten {kept}: "
-                f"use n_components <= {spanned}, more sentences, or eps > 0"
+                f"use n_components <= {spanned}, or more sentences"
             )
         signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(width)])
         self.mean_ = x.mean(axis=0)
         self.variances_ = variances
-        self.kernel_ = (axes * signs)[:, :kept] / np.sqrt(variances[:kept] + self.eps)
+        self.kernel_ = (axes * signs)[:, :kept] / np.sqrt(variances[:kept])
         return self
 
     def transform(self, X: Any) -> Float[np.ndarray, "n k"]:

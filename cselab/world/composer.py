@@ -56,7 +56,8 @@ class Composer:
                 known = name if name in suitable else suitable[0]
                 if cast[known].noun not in taken:
                     roles[name] = cast.pop(known)
-        place = meaning.place if self._may_be_at(frame, meaning.place) else None
+        there = self.lexicon.nouns[meaning.place.noun] if meaning.place else None
+        place = meaning.place if there and any(map(there.is_a, frame.places)) else None
         new = replace(new, roles=tuple(roles.items()), place=place, way="", negated=meaning.negated)
         return replace(new, tense=meaning.tense, time=meaning.time) if meaning.tense in frame.tenses else new
 
@@ -73,9 +74,6 @@ class Composer:
         """How many: small numbers more often, and not fifty people."""
         numbers = self.lexicon.families["number"][: 9 if noun.is_a("person") else None]
         return numbers[int(len(numbers) * rng.random() ** 2)]
-
-    def _may_be_at(self, frame: Frame, place: Thing | None) -> bool:
-        return place is not None and any(self.lexicon.nouns[place.noun].is_a(name) for name in frame.places)
 
     def _fill(self, role: Role, rng: random.Random, taken: list[str]) -> Thing:
         if role.adjectives:

@@ -38,7 +38,6 @@ def in_an_empty_folder(tmp_path, monkeypatch):
         (lambda e: train(e, "simcse", TEXTS, CONFIG, output=""), "output is ''; expected text, or a path, or None"),
         (lambda e: e.save_pretrained(""), "path is ''; expected text, or a path"),
         (lambda e: e.encode(TEXTS, batch_size="4"), "batch_size is '4'; expected a whole number of at least 1"),
-        (lambda e: e.encode(TEXTS, truncate_dim=True), "truncate_dim is True; expected a whole number"),
         (lambda e: e.encode(TEXTS, normalize_embeddings="no"), "normalize_embeddings is 'no'; expected True or False"),
         (lambda e: encode_to_file(e, TEXTS, None), "path is None; expected text, or a path"),
         (lambda e: SentenceEncoder.from_pretrained("micro", precision="fp8"), "precision is 'fp8'; expected one of"),

@@ -102,16 +102,9 @@ def test_half_of_the_words_are_left_out_by_default():
     assert kept / 2000 == pytest.approx(0.5, abs=0.05)
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"sentences": ["a", "a"]}, "1 different sentences; at least two"),
-        ({"sentences": ["a", "b"], "drop": 1.0}, "drop must be between 0 and 1, got 1.0"),
-    ],
-)
-def test_what_the_label_free_evaluator_cannot_use_is_refused(options, message):
-    with pytest.raises(ValueError, match=message):
-        UnlabelledEvaluator(**options)
+def test_what_the_label_free_evaluator_cannot_use_is_refused():
+    with pytest.raises(ValueError, match="1 different sentences; at least two"):
+        UnlabelledEvaluator(["a", "a"])
 
 
 # ------------------------------------------------------------------------------------ in training
