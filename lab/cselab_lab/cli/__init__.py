@@ -9,7 +9,7 @@ import sys
 import warnings
 from typing import Any
 
-from cselab_lab.cli.overview import COMMANDS, OPTIONS, help_text
+from .overview import COMMANDS, OPTIONS, help_text
 
 __all__ = ["COMMANDS", "OPTIONS", "app", "help_text", "main"]
 
@@ -35,7 +35,7 @@ def main() -> None:
 def __getattr__(name: str) -> Any:
     """`app`, which imports click."""
     if name == "app":
-        from cselab_lab.cli.frame import app
+        from .frame import app
 
         return app
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,8 @@ import click
 
 from cselab._util.choices import did_you_mean
 from cselab_lab.cli import options
-from cselab_lab.cli.frame import Group
+
+from .frame import Group
 
 data = Group("data", help="Check, fetch and convert public data sets.")
 

@@ -6,8 +6,9 @@ from typing import Any
 import click
 
 from cselab_lab.cli import options
-from cselab_lab.cli.frame import Command
-from cselab_lab.cli.names import check_encoder, names
+
+from .frame import Command
+from .names import check_encoder, names
 
 SUBJECT = options.Checked(
     "SUBJECT", lambda name: name if Path(name).exists() else check_encoder(name), lambda: options.BUNDLED

@@ -8,7 +8,8 @@ import click
 
 from cselab._util.progress import is_quiet
 from cselab_lab.cli import options
-from cselab_lab.cli.frame import Command
+
+from .frame import Command
 
 
 def _vector_file(name: str) -> Path:

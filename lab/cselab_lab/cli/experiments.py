@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from cselab_lab.cli.frame import Command, Group
-from cselab_lab.cli.names import purposes
-from cselab_lab.cli.options import PATH, PROFILE, SEEDS, argument, paper_form, print_json, several
+from .frame import Command, Group
+from .names import purposes
+from .options import PATH, PROFILE, SEEDS, argument, paper_form, print_json, several
 
 experiment = Group("experiment", help="List, run and compare the papers' experiments.")
 

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from cselab import __version__
-from cselab_lab.cli.options import INSTALL, TEXT_FILE
-from cselab_lab.cli.overview import COMMANDS, OPTIONS, TITLE, help_text
+
+from .options import INSTALL, TEXT_FILE
+from .overview import COMMANDS, OPTIONS, TITLE, help_text
 
 OUT_OF_MEMORY = "out of memory: use a smaller --batch-size, --max-length or encoder, or --device cpu"
 MEMORY_WORDS = ("not enough memory", "can't allocate memory")

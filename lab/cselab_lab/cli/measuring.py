@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from cselab_lab.cli import options
-from cselab_lab.cli.frame import Command
+
+from .frame import Command
 
 if TYPE_CHECKING:
     from cselab.evaluators import Scores

@@ -8,8 +8,9 @@ import click
 
 from cselab._util.progress import is_quiet
 from cselab_lab.cli import options
-from cselab_lab.cli.frame import Group
-from cselab_lab.cli.options import PATH
+
+from .frame import Group
+from .options import PATH
 
 notebooks = Group("notebooks", help="List, copy, run and collect the notebooks.")
 SIZES = "amount of computing: smoke (a quick check), classroom (for a laptop), paper (for a GPU)"

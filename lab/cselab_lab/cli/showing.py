@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from cselab_lab.cli.frame import Command
-from cselab_lab.cli.names import names, purposes
-from cselab_lab.cli.options import INSTALL, METHOD, argument, print_json
+from .frame import Command
+from .names import names, purposes
+from .options import INSTALL, METHOD, argument, print_json
 
 if TYPE_CHECKING:
     from cselab.methods import Method

@@ -9,9 +9,10 @@ import numpy as np
 
 from cselab.data import as_pairs
 from cselab.data.tables import rows_in_memory
-from cselab_lab.diagnosis.evidence import Evidence, Training
-from cselab_lab.diagnosis.report import Diagnosis, Finding
-from cselab_lab.diagnosis.signs import SIGNS
+
+from .evidence import Evidence, Training
+from .report import Diagnosis, Finding
+from .signs import SIGNS
 
 VECTORS = (".npy", ".safetensors")
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cselab_lab.diagnosis import pictures
-from cselab_lab.diagnosis.signs import sign
+
+from .signs import sign
 
 if TYPE_CHECKING:
-    from cselab_lab.diagnosis.evidence import Evidence
+    from .evidence import Evidence
 
 COMMON = ("cls", "mean", "last_token")
 SHORT = 8

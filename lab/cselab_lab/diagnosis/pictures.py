@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from cselab_lab.diagnosis.evidence import Evidence
+    from .evidence import Evidence
 
 SHOWN = 200
 CLEAR, GREY = "rgba(0, 0, 0, 0)", "rgba(128, 128, 128, 0.3)"

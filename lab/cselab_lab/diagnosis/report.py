@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cselab._util.writing import write_text
-from cselab_lab.diagnosis.signs import Sign
+
+from .signs import Sign
 
 if TYPE_CHECKING:
-    from cselab_lab.diagnosis.evidence import Evidence
+    from .evidence import Evidence
 
 NEEDS = "needs an encoder, a run, a corpus or more texts"
 

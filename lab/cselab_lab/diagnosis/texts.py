@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING
 
 from cselab_lab.diagnosis import pictures
-from cselab_lab.diagnosis.evidence import BATCH
-from cselab_lab.diagnosis.signs import sign
+
+from .evidence import BATCH
+from .signs import sign
 
 if TYPE_CHECKING:
-    from cselab_lab.diagnosis.evidence import Evidence
+    from .evidence import Evidence
 
 NEAR = 0.8
 

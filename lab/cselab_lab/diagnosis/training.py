@@ -9,10 +9,11 @@ import torch
 import torch.nn.functional as F
 
 from cselab_lab.diagnosis import pictures
-from cselab_lab.diagnosis.signs import sign
+
+from .signs import sign
 
 if TYPE_CHECKING:
-    from cselab_lab.diagnosis.evidence import Evidence
+    from .evidence import Evidence
 
 TENTH = 10
 

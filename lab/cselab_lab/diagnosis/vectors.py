@@ -6,10 +6,11 @@ import numpy as np
 
 from cselab.metrics import DegenerateEmbeddings, effective_rank, mean_cosine
 from cselab_lab.diagnosis import pictures
-from cselab_lab.diagnosis.signs import sign
+
+from .signs import sign
 
 if TYPE_CHECKING:
-    from cselab_lab.diagnosis.evidence import Evidence
+    from .evidence import Evidence
 
 COLLAPSED = 0.985
 

@@ -11,7 +11,8 @@ See also: `cselab_lab.experiments.published` for the numbers of the papers; `cse
 """
 
 from cselab_lab.experiments import comparison, effects, focal, growth, imsimcse, survey, whitenedcse  # noqa: F401  (each declares)
-from cselab_lab.experiments.plan import (
+
+from .plan import (
     EXPERIMENTS,
     PROFILES,
     Above,
@@ -26,8 +27,8 @@ from cselab_lab.experiments.plan import (
     get_experiment,
     get_profile,
 )
-from cselab_lab.experiments.results import ManyTests, Results, ResultsError, Verdict, read_results
-from cselab_lab.experiments.run import JobsFailed, run_experiment
+from .results import ManyTests, Results, ResultsError, Verdict, read_results
+from .run import JobsFailed, run_experiment
 
 __all__ = [
     "EXPERIMENTS",

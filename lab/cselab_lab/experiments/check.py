@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cselab_lab.experiments.plan import Experiment, Job, Profile
-from cselab_lab.experiments.results import read_results
-from cselab_lab.experiments.run import run_job
+from .plan import Experiment, Job, Profile
+from .results import read_results
+from .run import run_job
 
 TOLERANCE, FLOW_TOLERANCE = 0.01, 0.03
 """The largest difference in points that counts as agreement; a flow is fitted by gradient steps and varies more."""

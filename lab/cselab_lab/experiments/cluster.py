@@ -14,7 +14,8 @@ from typing import Any
 from unittest.mock import patch
 
 from cselab._util.versions import versions
-from cselab_lab.experiments.plan import Job
+
+from .plan import Job
 
 TOPIC = "cselab"
 """Of the events by which workers report their steps."""

@@ -3,7 +3,7 @@
 Recorded on `mini` under `study`.
 """
 
-from cselab_lab.experiments.plan import Above, Experiment, Row, declare
+from .plan import Above, Experiment, Row, declare
 
 CONTROLS = (
     Row("random vectors", reference="random"),

@@ -5,8 +5,8 @@ Recorded under `study`: `read_results("effects")`; `cselab experiment show effec
 See also: `cselab_lab.experiments.comparison`, whose controls these are; the papers' own tables.
 """
 
-from cselab_lab.experiments.comparison import CONTROLS, IMSIMCSE
-from cselab_lab.experiments.plan import Above, Column, Experiment, Row, declare, missing_rank
+from .comparison import CONTROLS, IMSIMCSE
+from .plan import Above, Column, Experiment, Row, declare, missing_rank
 
 SCORES = ("Avg.", "World-STS", "Classroom-STS")
 """The columns of each claim; "Avg." is the mean of the seven STS sets, as in the papers."""

@@ -1,7 +1,7 @@
 """Focal-InfoNCE (Hou and Li 2023): its tables 2 to 5."""
 
-from cselab_lab.experiments.plan import GUIDED, UNGUIDED, Above, Column, Experiment, Row, Trend, declare
-from cselab_lab.experiments.whitenedcse import BEFORE_SIMCSE, ROBERTA, UNTRAINED
+from .plan import GUIDED, UNGUIDED, Above, Column, Experiment, Row, Trend, declare
+from .whitenedcse import BEFORE_SIMCSE, ROBERTA, UNTRAINED
 
 ENCODERS = {"BERT_base": "base", "BERT_large": "large", "RoBERTa_base": "roberta", "RoBERTa_large": "roberta-large"}
 

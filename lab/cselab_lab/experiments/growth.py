@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cselab_lab.experiments.plan import Experiment, Row, declare, get_experiment, missing_rank
+from .plan import Experiment, Row, declare, get_experiment, missing_rank
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from cselab_lab.experiments.results import Results
+    from .results import Results
 
 LENGTHS = (0.3, 1.0, 3.0, 5.0, 10.0)
 """Of the profile's steps: 60, 200, 600, 1,000 and 2,000 under `study`."""

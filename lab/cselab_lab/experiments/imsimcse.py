@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from cselab_lab.experiments.comparison import IMSIMCSE
-from cselab_lab.experiments.plan import DEV, Above, Column, Experiment, Row, Trend, declare, missing_rank
-from cselab_lab.experiments.whitenedcse import BEFORE_SIMCSE, CONSERT_LARGE
+from .comparison import IMSIMCSE
+from .plan import DEV, Above, Column, Experiment, Row, Trend, declare, missing_rank
+from .whitenedcse import BEFORE_SIMCSE, CONSERT_LARGE
 
 declare(
     Experiment(

@@ -14,7 +14,8 @@ import numpy as np
 
 from cselab._util.choices import check_choice
 from cselab.encoders.open import ASSETS, CHECKSUMS
-from cselab_lab.experiments.published import NO_CELL, PAPERS, Cell, PublishedTable, published_table
+
+from .published import NO_CELL, PAPERS, Cell, PublishedTable, published_table
 
 if TYPE_CHECKING:
     from cselab.training import TrainConfig

@@ -19,7 +19,9 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from cselab.metrics.ranking import holm
-from cselab_lab.experiments.plan import (
+from cselab_lab.tables import table
+
+from .plan import (
     DEV,
     Claim,
     Column,
@@ -34,7 +36,6 @@ from cselab_lab.experiments.plan import (
     settings_hash,
     with_seed,
 )
-from cselab_lab.tables import table
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -25,18 +25,9 @@ from cselab.data import MissingFile, data_root, load_sts, read_pairs, read_sente
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.vectors import SCORING
 from cselab.evaluators.world import classroom_sts, the_world, world_sts
-from cselab_lab.experiments.plan import (
-    DEV,
-    Experiment,
-    Job,
-    Profile,
-    Settings,
-    get_experiment,
-    get_profile,
-    jobs,
-    settings_hash,
-)
-from cselab_lab.experiments.results import RESULTS, Results, Store, read_results
+
+from .plan import DEV, Experiment, Job, Profile, Settings, get_experiment, get_profile, jobs, settings_hash
+from .results import RESULTS, Results, Store, read_results
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
@@ -237,7 +228,7 @@ def _executor(
     workers: int, scheduler: str | None, progress: "JobProgress", cache: Path | None
 ) -> AbstractContextManager[Executor]:
     if workers or scheduler:
-        from cselab_lab.experiments.cluster import Cluster
+        from .cluster import Cluster
 
         return Cluster(run_job, progress.reached, workers, scheduler, cache)
     return nullcontext(LocalExecutor(progress, cache))

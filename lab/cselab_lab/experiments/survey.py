@@ -1,6 +1,6 @@
 """The survey: tables 8 (similarity), 9 (transfer), 10 (clustering), figure 3; each system trained where it can be."""
 
-from cselab_lab.experiments.plan import GUIDED, TRANSFER, UNGUIDED, Above, Column, Experiment, Row, declare
+from .plan import GUIDED, TRANSFER, UNGUIDED, Above, Column, Experiment, Row, declare
 
 WITHOUT_TRAINING = (
     Row("static vectors", reference="static", published="GloVe embeddings (avg.)"),

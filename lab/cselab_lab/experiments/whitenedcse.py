@@ -1,6 +1,6 @@
 """WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and the content of its figures 1 and 3."""
 
-from cselab_lab.experiments.plan import (
+from .plan import (
     AVERAGE,
     GUIDED,
     TRANSFER,

@@ -8,9 +8,10 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cselab_lab.headless.notebook_folder import read_notebook
-from cselab_lab.headless.record import GUESS_TYPE
 from cselab_lab.tables import table
+
+from .notebook_folder import read_notebook
+from .record import GUESS_TYPE
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

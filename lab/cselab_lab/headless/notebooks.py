@@ -16,14 +16,15 @@ import nbformat
 from cselab._util.choices import check_choice
 from cselab._util.versions import versions
 from cselab._util.writing import write_text
-from cselab_lab.headless.execution import execute
-from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks, fingerprint, read_notebook
-from cselab_lab.headless.parameters import parameters_of, typed_parameters
-from cselab_lab.headless.record import MIME_TYPE
-from cselab_lab.headless.recorded import compare, read_recorded, recorded_path, write_recorded
-from cselab_lab.headless.result import NotebookResult
-from cselab_lab.headless.run_reports import comparison_lines
-from cselab_lab.headless.sizes import SIZES
+
+from .execution import execute
+from .notebook_folder import bundled_notebooks, find_notebooks, fingerprint, read_notebook
+from .parameters import parameters_of, typed_parameters
+from .record import MIME_TYPE
+from .recorded import compare, read_recorded, recorded_path, write_recorded
+from .result import NotebookResult
+from .run_reports import comparison_lines
+from .sizes import SIZES
 
 print_now = partial(print, flush=True)  # a log file should show progress too
 
@@ -167,7 +168,7 @@ def _ran_as_it_is(result: NotebookResult) -> bool:
 
 
 def _run(result: NotebookResult, timeout: float | None, tell: Callable[[str], None]) -> None:
-    from cselab_lab.headless.page import write_page
+    from .page import write_page
 
     folder = result.source.parent
     result.executed.parent.mkdir(parents=True, exist_ok=True)

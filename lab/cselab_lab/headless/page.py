@@ -15,9 +15,10 @@ from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from cselab._util.writing import write_text
-from cselab_lab.headless.notebook_folder import title_of
-from cselab_lab.headless.record import GUESS_TYPE, NO_GUESS
-from cselab_lab.headless.record import MIME_TYPE as RECORD_TYPE
+
+from .notebook_folder import title_of
+from .record import GUESS_TYPE, NO_GUESS
+from .record import MIME_TYPE as RECORD_TYPE
 
 PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"

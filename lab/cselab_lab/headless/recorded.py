@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cselab._util.writing import write_text
-from cselab_lab.headless.record import shown
+
+from .record import shown
 
 
 def recorded_path(folder: Path, notebook: str, profile: str) -> Path:

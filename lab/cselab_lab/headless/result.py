@@ -4,7 +4,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from cselab._util.versions import versions
-from cselab_lab.headless.recorded import Comparison
+
+from .recorded import Comparison
 
 
 @dataclass

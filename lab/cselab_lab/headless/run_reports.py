@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cselab._util.writing import write_text
-from cselab_lab.headless.record import shown
-from cselab_lab.headless.result import NotebookResult
+
+from .record import shown
+from .result import NotebookResult
 
 
 def within_tolerance(result: NotebookResult) -> str:
