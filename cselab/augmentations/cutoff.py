@@ -1,18 +1,14 @@
 """Cutoff: parts of a sentence's input vectors become 0 (Shen et al. 2020; two of ConSERT's augmentations)."""
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from cselab.encoders.speed import to_device
+from cselab.encoders.text import Tokens
 
 from .inner import inner_tokens, random_ranks
 
 
-def cut_features(
-    tokens: Mapping[str, Tensor], width: int, share: float, generator: torch.Generator
-) -> dict[str, Tensor]:
+def cut_features(tokens: Tokens, width: int, share: float, generator: torch.Generator) -> Tokens:
     """Feature cutoff: in each sentence the same randomly chosen dimensions of all its tokens are 0.
 
     Args:
@@ -32,7 +28,7 @@ def cut_features(
     return {**tokens, "embedding_mask": kept[:, None].expand(-1, seen.shape[1], -1)}
 
 
-def cut_tokens(tokens: Mapping[str, Tensor], share: float, generator: torch.Generator) -> dict[str, Tensor]:
+def cut_tokens(tokens: Tokens, share: float, generator: torch.Generator) -> Tokens:
     """Token cutoff: randomly chosen tokens of each sentence are embedded as 0; [CLS] and [SEP] stay.
 
     Args:

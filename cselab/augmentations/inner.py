@@ -1,15 +1,14 @@
 """Which tokens of a row are the sentence's own."""
 
-from collections.abc import Mapping
-
 import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
 from cselab.encoders.speed import to_device
+from cselab.encoders.text import Tokens
 
 
-def inner_tokens(tokens: Mapping[str, Tensor]) -> Bool[Tensor, "n t"]:
+def inner_tokens(tokens: Tokens) -> Bool[Tensor, "n t"]:
     """Where the sentence's own tokens are: everything but the first token, the last, and padding.
 
     >>> import torch

@@ -1,19 +1,18 @@
 """Tokens behind [MASK]: contiguous spans of several lengths, or single tokens as BERT's pretraining has them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool
 from torch import Tensor
 
 from cselab.encoders.speed import to_device
+from cselab.encoders.text import Tokens
 
 from .inner import inner_tokens, random_ranks
 
 
-def mask_spans(
-    tokens: Mapping[str, Tensor], shares: Sequence[float], generator: torch.Generator, mask: int
-) -> list[dict[str, Tensor]]:
+def mask_spans(tokens: Tokens, shares: Sequence[float], generator: torch.Generator, mask: int) -> list[Tokens]:
     """For each share the tokens with one span of that share of each sentence masked; longer spans hold the shorter.
 
     A sentence with 20 % masked then contains all words of the sentence with 40 % masked: ArcCSE's triplets (Zhang et
@@ -39,8 +38,8 @@ def mask_spans(
 
 
 def mask_tokens(
-    tokens: Mapping[str, Tensor], share: float, generator: torch.Generator, mask: int, vocabulary: int
-) -> tuple[dict[str, Tensor], Bool[Tensor, "n t"]]:
+    tokens: Tokens, share: float, generator: torch.Generator, mask: int, vocabulary: int
+) -> tuple[Tokens, Bool[Tensor, "n t"]]:
     """The tokens as BERT's pretraining changes them, and which are to be guessed.
 
     Of each sentence's own tokens `share` (15 % in BERT), rounded up, are chosen; of these 80 % become [MASK], 10 % a

@@ -1,17 +1,15 @@
 """Sub-word repetition: some tokens are repeated (ESimCSE, Wu et al. 2022)."""
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from cselab.encoders.text import Tokens
+
 from .inner import inner_tokens, random_ranks
 
 
-def repeat_subwords(
-    tokens: Mapping[str, Tensor], most: Tensor, generator: torch.Generator, padding: int = 0
-) -> dict[str, Tensor]:
+def repeat_subwords(tokens: Tokens, most: Tensor, generator: torch.Generator, padding: int = 0) -> Tokens:
     """The tokens with some of each sentence's own doubled: its meaning is the same, its length is not.
 
         k ~ uniform {0, ..., most_i},   k different tokens of sentence i are doubled           ESimCSE Eq. 4, 5

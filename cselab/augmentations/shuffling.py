@@ -1,16 +1,14 @@
 """Token shuffling: the words stay, their positions change places (one of ConSERT's augmentations)."""
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from cselab.encoders.speed import to_device
+from cselab.encoders.text import Tokens
 
 from .inner import inner_tokens
 
 
-def shuffle_positions(tokens: Mapping[str, Tensor], generator: torch.Generator, first: int = 0) -> dict[str, Tensor]:
+def shuffle_positions(tokens: Tokens, generator: torch.Generator, first: int = 0) -> Tokens:
     """The tokens with `position_ids` in which those of each sentence's own tokens are permuted.
 
     The order of the tokens themselves does not change. For a transformer, which sees order only through positions,

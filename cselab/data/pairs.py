@@ -101,6 +101,10 @@ in a table is used. A column that holds only `SPLITS`, or has the name split, se
 WANTED = f"expected {', '.join(COLUMNS)}, by these names (or text1, sentence_a, similarity ...), or in this order"
 
 
+Pair = tuple[str, str, float]
+Places = tuple[int, int, int]
+"""The columns of the first sentence, the second and the score."""
+
 PairSource = Pairs | str | Path | Iterable[Any]
 """Scored pairs in the forms that users have them in; `as_pairs` reads each."""
 
@@ -187,7 +191,7 @@ def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
     return _pairs([pair_from(row, places, at) for at, row in held], Path(path).name.split(".")[0], path, split)
 
 
-def _places(names: Sequence[str]) -> tuple[int, int, int] | None:
+def _places(names: Sequence[str]) -> Places | None:
     """The places of the sentences and the score among the columns."""
     plain = [_plain(str(name)) for name in names]
     sides = next((sides for sides in SIDES if set(sides) <= set(plain)), None)
@@ -202,7 +206,7 @@ def _plain(name: str) -> str:
 Held = list[tuple[str, Any]]
 
 
-def _by_name(names: Sequence[str], source: str | Path) -> tuple[int, int, int]:
+def _by_name(names: Sequence[str], source: str | Path) -> Places:
     places = _places(names)
     if places is None:
         raise DataError(f"{source}: its columns are {', '.join(names):.200}; {WANTED}")
@@ -229,7 +233,7 @@ def _one_split(
     return rows, split
 
 
-def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> tuple[int, int, int]:
+def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> Places:
     """The places of the columns in rows without names: two columns of text and one of numbers, or else the first
     three.
     """
@@ -274,7 +278,7 @@ def _has_word(text: str) -> bool:
     return any(any(map(str.isalpha, word)) and not any(map(str.isdigit, word)) for word in text.split())
 
 
-def _pairs(rows: list[tuple[str, str, float]], name: str, source: str | Path, split: str | None) -> Pairs:
+def _pairs(rows: list[Pair], name: str, source: str | Path, split: str | None) -> Pairs:
     if not rows:
         raise DataError(f"{source}: no pair found; a pair is two sentences and a score")
     first, second, scores = map(list, zip(*rows, strict=True))
@@ -292,13 +296,13 @@ def _fields(row: Any) -> Any:
     return (*row.texts, row.label) if hasattr(row, "texts") else row
 
 
-def _row(row: Any, place: str) -> tuple[str, str, float]:
+def _row(row: Any, place: str) -> Pair:
     if not hasattr(row, "__len__") or len(row) != 3 or not all(isinstance(side, str) for side in row[:2]):
         raise DataError(f"{place}: {row!r:.80} is not two sentences and a score")
     return pair_from([*row[:2], str(row[2])], (0, 1, 2), place)
 
 
-def pair_from(fields: list[str], columns: tuple[int, ...], place: str) -> tuple[str, str, float]:
+def pair_from(fields: list[str], columns: tuple[int, ...], place: str) -> Pair:
     """First sentence, second sentence and score from the fields of a line, or an error naming the place."""
     if len(fields) <= max(columns):
         raise DataError(f"{place}: at least {max(columns) + 1} fields are expected, not {len(fields)}; {WANTED}")

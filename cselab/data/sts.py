@@ -9,7 +9,7 @@ from pathlib import Path
 from cselab._util.choices import check_choice
 
 from .files import DataError, read_fields, read_lines
-from .pairs import Pairs, number_from, pair_from
+from .pairs import Pair, Pairs, number_from, pair_from
 from .published import PROVENANCES, check_published, published_parts
 from .root import senteval_folder
 
@@ -40,7 +40,7 @@ ONE_FILE = {
 }
 FILE_SPLITS = {"SICK-R": {"dev": "trial", "test": "test_annotated"}}
 
-Rows = list[tuple[str, str, float]]
+Rows = list[Pair]
 
 
 def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> Pairs:
@@ -113,7 +113,7 @@ def _one_file(folder: Path, task: str, split: str) -> tuple[Rows, Path]:
     return [_row(fields, columns, place) for place, fields in read_fields(path, header=header)], path
 
 
-def _row(fields: list[str], columns: tuple[int, ...], place: str) -> tuple[str, str, float]:
+def _row(fields: list[str], columns: tuple[int, ...], place: str) -> Pair:
     """A pair and its score on the scale of STS. SentEval splits at white space and joins by single spaces.
 
     Raises:

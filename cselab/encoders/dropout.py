@@ -6,7 +6,7 @@ ModernBERT has an `nn.Identity` instead of a module. The config has fields, from
 again. `SentenceEncoder.dropout` is the rate of all places of an encoder.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,6 +15,8 @@ from torch import Tensor, nn
 from torch.nn.modules.dropout import _DropoutNd
 
 from cselab._util.arguments import Momentum, check_argument
+
+from .text import Tokens
 
 OF_OTHER_HEADS = ("classifier", "seq_classif", "qa_", "summary", "layerdrop")
 """Beginnings of the config's fields that no sentence vector depends on, and of those that drop whole layers."""
@@ -128,7 +130,7 @@ def embedding_changed(backbone: Any, change: Callable[[Tensor], Tensor]) -> Iter
 
 
 @contextmanager
-def embedding_masked(backbone: Any, tokens: Mapping[str, Tensor]) -> Iterator[Mapping[str, Tensor]]:
+def embedding_masked(backbone: Any, tokens: Tokens) -> Iterator[Tokens]:
     """The tokens without their `embedding_mask`, by which the output of the embedding layer is multiplied meanwhile."""
     if "embedding_mask" not in tokens:
         yield tokens

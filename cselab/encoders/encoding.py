@@ -14,11 +14,7 @@ from torch.utils.checkpoint import checkpoint
 from .encoder import SentenceEncoder, eval_mode
 from .pooling import Vectors
 from .speed import bucket_by_length, is_asynchronous
-
-Tokens = Mapping[str, Tensor]
-"""The inputs of a transformer: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and
-more.
-"""
+from .text import Tokens
 
 View = Sequence[str] | Tokens
 """One view of a batch: its texts, or their tokens as a method changed them."""

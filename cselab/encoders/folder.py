@@ -26,7 +26,7 @@ from cselab._util.checksums import add_checksums, verify_checksums
 
 from .adapters import FOLDER, DeepPrefix, has_adapters, merged
 from .checkpoint import CheckpointError, checkpoint_errors
-from .heads import ACTIVATIONS, DenseLayers
+from .heads import ACTIVATIONS, DenseLayer, DenseLayers
 from .open import WANTED, converting_line, reason_of
 from .pooling import get_pooling
 
@@ -125,7 +125,7 @@ def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None
     save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
 
 
-def _read_dense(folder: Path) -> tuple[nn.Linear, nn.Module]:
+def _read_dense(folder: Path) -> DenseLayer:
     file = folder / "config.json"
     config = {"bias": True} | _read_object(file)
     _check_settings(file, "Dense", config)
@@ -163,7 +163,7 @@ def save_folder(
     backbone: Any,
     tokenizer: Any,
     settings: dict[str, Any],
-    head: Sequence[tuple[nn.Linear, nn.Module]],
+    head: Sequence[DenseLayer],
     prefix: nn.Module | None,
 ) -> None:
     """Write an encoder's parts into the empty folder `path`.

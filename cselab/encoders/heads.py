@@ -23,6 +23,10 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {
 """By the names that sentence-transformers writes, such as "torch.nn.modules.activation.Tanh"."""
 
 
+DenseLayer = tuple[nn.Linear, nn.Module]
+"""A linear layer and the activation after it."""
+
+
 def check_head(head: nn.Module) -> None:
     """Raise TypeError unless the head can be saved; checked at the attachment, not after the last step."""
     if not isinstance(head, nn.Module) or not callable(getattr(head, "dense_layers", None)):
@@ -55,14 +59,14 @@ def check_widths(head: Any, width: int, folder: Path) -> None:
 class DenseLayers(nn.Module):
     """A chain of linear layers, each with its activation: a head that was saved and loaded again."""
 
-    def __init__(self, layers: Sequence[tuple[nn.Linear, nn.Module]]) -> None:
+    def __init__(self, layers: Sequence[DenseLayer]) -> None:
         super().__init__()
         self.layers: Any = nn.Sequential(*(module for pair in layers for module in pair))
 
     def forward(self, x: Vectors) -> Float[Tensor, "n e"]:
         return self.layers(x)
 
-    def dense_layers(self) -> Iterable[tuple[nn.Linear, nn.Module]]:
+    def dense_layers(self) -> Iterable[DenseLayer]:
         return zip(self.layers[::2], self.layers[1::2], strict=True)
 
 
@@ -113,7 +117,7 @@ class NormalizedHead(nn.Module):
     def forward(self, x: Vectors) -> Vectors:
         return self.layers(x)
 
-    def dense_layers(self) -> Iterable[tuple[nn.Linear, nn.Module]]:
+    def dense_layers(self) -> Iterable[DenseLayer]:
         first, norm, relu, last, last_norm = self.layers
         yield _normalized(first, norm), relu
         yield _normalized(last, last_norm), nn.Identity()
@@ -145,7 +149,7 @@ class WhitenedHead(nn.Module):
         whitened = self.whitening(x)
         return whitened if self.mlp is None else self.mlp(whitened)
 
-    def dense_layers(self) -> Iterable[tuple[nn.Linear, nn.Module]]:
+    def dense_layers(self) -> Iterable[DenseLayer]:
         yield self.whitening.as_linear(), nn.Identity()
         if self.mlp is not None:
             yield from self.mlp.dense_layers()

@@ -6,7 +6,7 @@ tokenizer's own results are kept, and their numbers are read once, when a batch 
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -23,6 +23,12 @@ CHARACTERS = 100
 
 NAMES = ("input_ids", "token_type_ids", "attention_mask")
 """The inputs of models, in the order of `padded`."""
+
+
+Tokens = Mapping[str, Tensor]
+"""The inputs of a transformer: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and
+more.
+"""
 
 
 def encodings(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[Encoding]:

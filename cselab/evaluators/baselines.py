@@ -23,7 +23,7 @@ from cselab.transforms import BertWhitening, ComponentsRemoved, fit
 from .evaluation import evaluate
 from .records import Scores
 from .task import Source, Suite
-from .vectors import Encoder, NeedsVectors, PairScorer, name_of
+from .vectors import Encoder, Matrix, NeedsVectors, PairScorer, name_of
 from .world import the_world
 
 
@@ -42,7 +42,7 @@ class RandomEncoder:
     def __init__(self, dim: int = 256, seed: int = 0) -> None:
         self.embedding_dimension, self.seed = dim, seed
 
-    def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
+    def encode(self, sentences: list[str], **options: Any) -> Matrix:
         return np.stack([self._draw(sentence) for sentence in sentences])
 
     def _draw(self, sentence: str) -> Float[np.ndarray, " d"]:
@@ -117,7 +117,7 @@ class StaticEmbeddings:
 
         return cls(table, tokenize, name=f"input embeddings of {encoder.name}")
 
-    def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
+    def encode(self, sentences: list[str], **options: Any) -> Matrix:
         return np.stack([self._mean(sentence) for sentence in sentences]).astype(np.float32)
 
     def _mean(self, sentence: str) -> Float[np.ndarray, " d"]:
@@ -146,7 +146,7 @@ class TransformedEncoder:
         """The truncation of the inner encoder in its last call."""
         return getattr(self.encoder, "last_truncation", None)
 
-    def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
+    def encode(self, sentences: list[str], **options: Any) -> Matrix:
         transformed = self.transform.transform(encode(self.encoder, sentences, **options))
         return np.asarray(transformed)
 
@@ -307,7 +307,7 @@ class _Once:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.encoder, name)
 
-    def encode(self, sentences: list[str], **options: Any) -> Float[np.ndarray, "n d"]:
+    def encode(self, sentences: list[str], **options: Any) -> Matrix:
         if (sentences, options) != self.asked:
             self.asked, self.vectors = (list(sentences), options), encode(self.encoder, sentences, **options)
         return self.vectors

@@ -21,7 +21,7 @@ from cselab._util.choices import check_choice
 from cselab._util.progress import Progress
 from cselab.data.classification import CLASSIFICATION_ROWS, CLASSIFICATION_TASKS, Labelled, load_classification
 from cselab.data.published import PROVENANCES
-from cselab.metrics.agreement import f1, share_interval
+from cselab.metrics.agreement import Classes, f1, share_interval
 from cselab.metrics.linear_probes import Fold, MinibatchProbes
 
 from .records import Measured, Outcome, Record
@@ -97,7 +97,7 @@ class Trial(NamedTuple):
     final: Fold | None
 
 
-def trials_of(y: Int[np.ndarray, " n"], sizes: dict[str, int], k: int) -> list[Trial]:
+def trials_of(y: Classes, sizes: dict[str, int], k: int) -> list[Trial]:
     """The rows for choosing and testing, from the sizes of the consecutive splits.
 
     * all: nested k-fold. Each row is tested once, the penalty of each outer fold chosen by k-fold inside its
@@ -121,7 +121,7 @@ def trials_of(y: Int[np.ndarray, " n"], sizes: dict[str, int], k: int) -> list[T
 
 def transfer(
     x: Float[np.ndarray, "n d"],
-    y: Int[np.ndarray, " n"],
+    y: Classes,
     sizes: dict[str, int],
     classes: int,
     protocol: Protocol,
@@ -171,9 +171,7 @@ def pair_features(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"]) -> F
     return np.concatenate([np.abs(u - v), u * v], axis=1)
 
 
-def stratified_folds(
-    rows: Int[np.ndarray, " n"], labels: Int[np.ndarray, " n"], k: int
-) -> list[tuple[np.ndarray, np.ndarray]]:
+def stratified_folds(rows: Classes, labels: Classes, k: int) -> list[tuple[np.ndarray, np.ndarray]]:
     """k times (training rows, a k-th of the rows), classes in proportion, shuffled with SentEval's seed.
 
     Raises:

@@ -21,6 +21,10 @@ CACHED_BY = (
 )  # fmt: skip
 
 
+Matrix = Float[np.ndarray, "_n _d"]
+"""A row a sentence."""
+
+
 @runtime_checkable
 class Encoder(Protocol):
     """Anything that turns sentences into vectors, one row per sentence; the requirement of `evaluate` for an encoder.
@@ -59,11 +63,11 @@ class Encoded:
 
     similarity = SCORING
 
-    def __init__(self, sentences: list[str], vectors: Float[np.ndarray, "n d"], truncated: int | None = None) -> None:
+    def __init__(self, sentences: list[str], vectors: Matrix, truncated: int | None = None) -> None:
         self.index = {sentence: row for row, sentence in enumerate(sentences)}
         self.vectors, self.truncated = vectors, truncated
 
-    def __call__(self, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
+    def __call__(self, sentences: list[str]) -> Matrix:
         """One row per sentence, in their order, repeats included.
 
         Raises:
@@ -106,7 +110,7 @@ class Scorer:
     def __init__(self, score: PairScorer) -> None:
         self.similarities = score
 
-    def __call__(self, sentences: list[str]) -> Float[np.ndarray, "_n _d"]:
+    def __call__(self, sentences: list[str]) -> Matrix:
         raise NeedsVectors("this task needs sentence vectors; a function that scores pairs has none")
 
     def duplicates(self, sentences: Iterable[str]) -> None:

@@ -12,6 +12,9 @@ EPS = 1e-12  # the length of a vector of zeros
 Negatives = Float[Tensor, "m d"] | Float[Tensor, "n m d"]
 """Further negatives: `[M, d]`, the same for every anchor, or `[N, M, d]`, M of each anchor's own."""
 
+LogWeights = Float[Tensor, "n columns"]
+"""Added to the logits: a row for each anchor, a column for each positive and each further negative."""
+
 
 def scale(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "..."]:
     """The power of two that brings the largest entry of each vector between 1/2 and 1; 1 for a vector of zeros.

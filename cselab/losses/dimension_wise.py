@@ -12,6 +12,9 @@ from .result import Loss
 
 EPS = 1e-5  # added to the variance, as torch.nn.BatchNorm1d does
 
+ExtraRows = Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]]
+"""Rows that both views get, or those of the first view and those of the second."""
+
 
 def dimension_contrastive(
     anchor: View, positive: View, temperature: float, reduction: Literal["mean", "sum"] = "mean"
@@ -76,12 +79,7 @@ def dimension_contrastive(
     return Loss({"dimension_contrastive": loss})
 
 
-def barlow_twins(
-    anchor: View,
-    positive: View,
-    weight: float,
-    extra_rows: Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]] | None = None,
-) -> Loss:
+def barlow_twins(anchor: View, positive: View, weight: float, extra_rows: ExtraRows | None = None) -> Loss:
     """The cross-correlation of the views' dimensions should be the identity.
 
         sum_c (1 - C_cc)^2 + weight sum_c sum_{d != c} C_cd^2
@@ -170,9 +168,7 @@ def standardised(view: View, correction: int) -> View:
     return centred / variance.sqrt()
 
 
-def with_rows(
-    anchor: View, positive: View, extra_rows: Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m d"]]
-) -> tuple[Float[Tensor, "k d"], Float[Tensor, "k d"]]:
+def with_rows(anchor: View, positive: View, extra_rows: ExtraRows) -> tuple[Float[Tensor, "k d"], Float[Tensor, "k d"]]:
     """The views with artificial rows appended: the same rows, or the rows of a pair."""
     extra1, extra2 = (extra_rows, extra_rows) if isinstance(extra_rows, Tensor) else extra_rows
     for extra in (extra1, extra2):

@@ -1,9 +1,6 @@
 """Focal-InfoNCE: hard negatives weigh more, dissimilar positives less."""
 
-from jaxtyping import Float
-from torch import Tensor
-
-from .contrast import Negatives, contrast, cosines_against
+from .contrast import LogWeights, Negatives, contrast, cosines_against
 from .inputs import View, as_views, require_positive, weighed
 from .result import Loss
 
@@ -15,7 +12,7 @@ def focal_info_nce(
     m: float,
     detach: bool = False,
     negatives: Negatives | None = None,
-    log_weights: Float[Tensor, "n columns"] | None = None,
+    log_weights: LogWeights | None = None,
 ) -> Loss:
     """InfoNCE whose cosines are multiplied by modulation factors: a positive's s by s, a negative's by s + m.
 

@@ -4,10 +4,8 @@ from math import inf, log
 from typing import Literal
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
-from .contrast import Negatives, contrast, cosine_matrix, cosines_against
+from .contrast import LogWeights, Negatives, contrast, cosine_matrix, cosines_against
 from .inputs import View, as_views, require_one_of, require_positive, weighed
 from .result import Loss
 
@@ -17,7 +15,7 @@ def info_nce(
     positive: View,
     temperature: float,
     negatives: Negatives | None = None,
-    log_weights: Float[Tensor, "n columns"] | None = None,
+    log_weights: LogWeights | None = None,
 ) -> Loss:
     """Each anchor should be more similar to its positive than to the positives of the remaining sentences.
 
@@ -113,7 +111,7 @@ def decoupled_info_nce(
     m: float = 1.0,
     m_on: Literal["negatives", "positive"] = "negatives",
     negatives: Negatives | None = None,
-    log_weights: Float[Tensor, "n columns"] | None = None,
+    log_weights: LogWeights | None = None,
 ) -> Loss:
     """InfoNCE with the positives' similarities from one pair of views and the negatives' similarities from a second
     pair.
@@ -181,7 +179,7 @@ def off_dropout_info_nce(
     m: float,
     m_on: Literal["negatives", "positive"] = "negatives",
     negatives: Negatives | None = None,
-    log_weights: Float[Tensor, "n columns"] | None = None,
+    log_weights: LogWeights | None = None,
 ) -> Loss:
     """InfoNCE with positives from two dropout views and negatives from one view encoded without dropout.
 

@@ -2,10 +2,7 @@
 
 from collections.abc import Sequence
 
-from jaxtyping import Float
-from torch import Tensor
-
-from .contrast import Negatives
+from .contrast import LogWeights, Negatives
 from .info_nce import info_nce
 from .inputs import View, as_views
 from .result import Loss
@@ -17,7 +14,7 @@ def matryoshka_info_nce(
     temperature: float,
     widths: Sequence[int],
     negatives: Negatives | None = None,
-    log_weights: Float[Tensor, "n columns"] | None = None,
+    log_weights: LogWeights | None = None,
 ) -> Loss:
     """InfoNCE of the first numbers of each vector, for several widths at once.
 

@@ -21,7 +21,7 @@ from cselab.encoders.heads import MLPHead, fresh_linear
 from cselab.encoders.pooling import Vectors
 from cselab.encoders.speed import to_device
 from cselab.losses import Loss
-from cselab.losses.contrast import Negatives
+from cselab.losses.contrast import LogWeights, Negatives
 from cselab.methods.hyperparameters import plain
 from cselab.methods.recipe import Recipe, family
 
@@ -61,7 +61,7 @@ class Views:
     """
 
     negatives: Negatives | None = None
-    log_weights: Float[Tensor, "n columns"] | None = None
+    log_weights: LogWeights | None = None
 
     def __init__(self, anchor: Vectors, *positives: Vectors, **others: Any) -> None:
         self.anchor, self.positives = anchor, positives

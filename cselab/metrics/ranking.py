@@ -24,6 +24,7 @@ LARGEST = 1e100
 
 Systems = Float[np.ndarray, "m n"]
 Square = Float[np.ndarray, "m m"]
+Tests = Float[np.ndarray, " k"]  # a number for each of k tests
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +149,7 @@ def rank_predictions(
     return Ranking(scores, _square(m, p_values), "bootstrap over rows, step-down over all pairs")
 
 
-def holm(p_values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
+def holm(p_values: Tests) -> Tests:
     """P-values of k tests after Holm: the smallest times k, the next times k - 1 ..., each at least the one before.
 
     Holm 1979: the chance that any true hypothesis falls below 0.05 is at most 0.05, whatever the
@@ -170,7 +171,7 @@ def holm(p_values: Float[np.ndarray, " k"]) -> Float[np.ndarray, " k"]:
     return adjusted
 
 
-def step_down(statistics: Float[np.ndarray, " k"], null: Float[np.ndarray, "b k"]) -> Float[np.ndarray, " k"]:
+def step_down(statistics: Tests, null: Float[np.ndarray, "b k"]) -> Tests:
     """Adjusted p-values of k statistics by their joint distribution under chance (Romano and Wolf 2005, Algorithm 4.1).
 
     As Holm's, but the largest remaining statistic is compared with the largest that chance gives to any of them,
@@ -203,7 +204,7 @@ def _studentised(centred: Float[np.ndarray, "k n"], resamples: int, seed: int) -
     return statistics
 
 
-def _square(m: int, p_values: Float[np.ndarray, " k"]) -> Square:
+def _square(m: int, p_values: Tests) -> Square:
     whole = np.ones((m, m))
     rows, columns = np.triu_indices(m, 1)
     whole[rows, columns] = whole[columns, rows] = p_values

@@ -4,9 +4,9 @@ Every change gives a new meaning, or None where the meaning has nothing to chang
 """
 
 import itertools
-import random
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 
 from .composer import Composer
 from .frames import Frame
@@ -18,12 +18,12 @@ NEEDS: dict[str, Callable[[Frame], bool]] = {  # the frames in which a change is
 }
 
 
-def same(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
+def same(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
     """Nothing changes but, perhaps, the words."""
     return meaning
 
 
-def negation(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def negation(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """Denied, or no longer denied; not with a manner, number or habit, whose denial is weaker than it seems."""
     counted = any(thing.quantity in world.lexicon.words for _, thing in meaning.roles)
     if meaning.way or counted or meaning.tense == "habit":
@@ -31,7 +31,7 @@ def negation(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning |
     return replace(meaning, negated=not meaning.negated)
 
 
-def roles(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def roles(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """Two participants change places: "Anna hugs Tom", "Tom hugs Anna"."""
     frame, things = world.frames[meaning.frame], dict(meaning.roles)
     pairs = [
@@ -45,7 +45,7 @@ def roles(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | No
     return meaning.filled(**{x: things[y], y: things[x]})
 
 
-def number(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def number(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """Three become five."""
     counted = [(name, thing) for name, thing in meaning.roles if thing.quantity in world.lexicon.words]
     if not counted:
@@ -54,7 +54,7 @@ def number(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | N
     return meaning.filled(**{name: replace(thing, quantity=world.number(world.lexicon.nouns[thing.noun], rng))})
 
 
-def hypernym(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def hypernym(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """A broader word for one participant, or a broader event."""
     kind_of = world.frames[meaning.frame].kind_of
     options = [replace(meaning, frame=kind_of)] if kind_of else []
@@ -66,7 +66,7 @@ def hypernym(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning |
     return rng.choice(options) if options else None
 
 
-def opposite(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def opposite(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """The contrary without a "not": passed and failed, delicious and awful."""
     frame = world.frames[meaning.frame]
     if frame.opposite:
@@ -78,7 +78,7 @@ def opposite(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning |
     return None
 
 
-def less(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def less(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """One detail omitted or less exact."""
     words = world.lexicon.words
     options = [replace(meaning, place=None), replace(meaning, way="")]
@@ -91,7 +91,7 @@ def less(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | Non
     return one_of(options, meaning, rng)
 
 
-def more(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def more(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """One detail added."""
     donor = world.compose(world.frames[meaning.frame], rng)
     options = [] if meaning.place else [replace(meaning, place=donor.place)]
@@ -102,7 +102,7 @@ def more(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | Non
     return one_of(options, meaning, rng)
 
 
-def moved(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def moved(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """At a different time or place."""
     donor = world.compose(world.frames[meaning.frame], rng)
     options = [replace(meaning, tense=donor.tense, time=donor.time)]
@@ -110,18 +110,18 @@ def moved(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | No
     return one_of(options, meaning, rng)
 
 
-def detail(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def detail(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """One detail left out, added or replaced."""
     return rng.choice((less, more, moved))(world, meaning, rng)
 
 
-def details(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def details(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """Two details left out, added or replaced."""
     changed = detail(world, meaning, rng)
     return changed and detail(world, changed, rng)
 
 
-def other(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | None:
+def other(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
     """Somebody or something else in one role."""
     frame = world.frames[meaning.frame]
     if not meaning.roles:
@@ -137,7 +137,7 @@ def other(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning | No
     return meaning.filled(**{name: thing})
 
 
-def event(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
+def event(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
     """A different event of the topic, neither opposite nor broader, with the same participants if possible."""
     frame = world.frames[meaning.frame]
     near = {frame.name, frame.kind_of, frame.opposite} - {""}
@@ -145,23 +145,23 @@ def event(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
     return world.retell(meaning, rng.choice(others), rng)
 
 
-def topic(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
+def topic(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
     """Anything else of the topic."""
     return world.compose(rng.choice(world.of_topic[world.frames[meaning.frame].topic]), rng)
 
 
-def words(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
+def words(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
     """An event of a different topic, with the same participants, time and place if possible."""
     topic = rng.choice([topic for topic in world.of_topic if topic != world.frames[meaning.frame].topic])
     return world.retell(meaning, rng.choice(world.of_topic[topic]), rng)
 
 
-def none(world: Composer, meaning: Meaning, rng: random.Random) -> Meaning:
+def none(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
     """Anything else at all."""
     return world.compose(rng.choice(list(world.frames.values())), rng)
 
 
-def one_of(options: list[Meaning], meaning: Meaning, rng: random.Random) -> Meaning | None:
+def one_of(options: list[Meaning], meaning: Meaning, rng: Random) -> Meaning | None:
     """One of the options that differ from the meaning."""
     options = [option for option in options if option != meaning]
     return rng.choice(options) if options else None

@@ -1,7 +1,7 @@
 """Makes up meanings: at random, or so that they continue a given one."""
 
-import random
 from dataclasses import replace
+from random import Random
 
 from .frames import Frame, Role
 from .lexicon import Lexicon, Noun
@@ -20,11 +20,11 @@ class Composer:
         for frame in frames.values():
             self.of_topic.setdefault(frame.topic, []).append(frame)
 
-    def compose(self, frame: Frame, rng: random.Random) -> Meaning:
+    def compose(self, frame: Frame, rng: Random) -> Meaning:
         """A random meaning of one frame."""
         return self.detailed(self.cast(frame, rng), rng)
 
-    def cast(self, frame: Frame, rng: random.Random) -> Meaning:
+    def cast(self, frame: Frame, rng: Random) -> Meaning:
         """A meaning of one frame of which only the participants are drawn."""
         things: dict[str, Thing] = {}
         for name, role in frame.roles.items():
@@ -34,7 +34,7 @@ class Composer:
             things[name] = replace(thing, quality="") if bare else thing
         return Meaning(frame.name, tuple(things.items()))
 
-    def detailed(self, meaning: Meaning, rng: random.Random) -> Meaning:
+    def detailed(self, meaning: Meaning, rng: Random) -> Meaning:
         """The meaning with a tense, and perhaps a time, a place and a manner; or denied."""
         frame = self.frames[meaning.frame]
         tense = rng.choices(frame.tenses, [TENSES[name] for name in frame.tenses])[0]
@@ -45,7 +45,7 @@ class Composer:
         some = {name: replace(thing, quantity=thing.quantity and "some") for name, thing in meaning.roles}
         return replace(meaning.filled(**some), negated=True)
 
-    def retell(self, meaning: Meaning, frame: Frame, rng: random.Random) -> Meaning:
+    def retell(self, meaning: Meaning, frame: Frame, rng: Random) -> Meaning:
         """The participants, time and place of `meaning` in a different frame, as far as they fit."""
         new = self.compose(frame, rng)
         roles, cast = dict(new.roles), dict(meaning.roles)
@@ -70,12 +70,12 @@ class Composer:
             for name, number in role.classes
         )
 
-    def number(self, noun: Noun, rng: random.Random) -> str:
+    def number(self, noun: Noun, rng: Random) -> str:
         """How many: small numbers more often, and not fifty people."""
         numbers = self.lexicon.families["number"][: 9 if noun.is_a("person") else None]
         return numbers[int(len(numbers) * rng.random() ** 2)]
 
-    def _fill(self, role: Role, rng: random.Random, taken: list[str]) -> Thing:
+    def _fill(self, role: Role, rng: Random, taken: list[str]) -> Thing:
         if role.adjectives:
             return Thing(quality=rng.choice(self.lexicon.families[role.adjectives]))
         while True:
@@ -91,20 +91,20 @@ class Composer:
             return Thing(noun.name, quality, self.number(noun, rng) if counted else "some")
         return Thing(noun.name, quality)
 
-    def _time(self, frame: Frame, tense: str, rng: random.Random) -> str:
+    def _time(self, frame: Frame, tense: str, rng: Random) -> str:
         timeless = not frame.scales or (frame.lasting and tense == "now")
         if timeless or (tense != "habit" and rng.random() < 0.5):
             return ""
         return rng.choice(self.lexicon.families[f"{tense}/{rng.choice(frame.scales)}"])
 
-    def _place(self, frame: Frame, rng: random.Random) -> Thing | None:
+    def _place(self, frame: Frame, rng: Random) -> Thing | None:
         if not frame.places or rng.random() < 0.6:
             return None
         noun = self.lexicon.pick(rng.choice(frame.places), rng)
         lively = noun.is_a("town place") and rng.random() < 0.1
         return Thing(noun.name, rng.choice(self.lexicon.families["bustle"]) if lively else "")
 
-    def _way(self, frame: Frame, rng: random.Random) -> str:
+    def _way(self, frame: Frame, rng: Random) -> str:
         if not frame.ways or rng.random() > 0.2:
             return ""
         family, _, only = rng.choice(frame.ways).partition(":")

@@ -1,9 +1,9 @@
 """From meaning to English: one meaning, many sentences."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from random import Random
 from typing import Any
 
 from .frames import Frame, Saying
@@ -69,7 +69,7 @@ class Grammar:
     def say(
         self,
         meaning: Meaning,
-        rng: random.Random,
+        rng: Random,
         form: tuple[Saying, str] | None = None,
         opener: str = "",
         known: frozenset[str] | None = None,
@@ -84,16 +84,16 @@ class Grammar:
         saying, shape = rng.choices(forms, [FORMS[shape] for _, shape in forms])[0]
         return Clause(self, meaning, saying, rng, known).sentence(shape, opener)
 
-    def ask(self, meaning: Meaning, kind: str, rng: random.Random) -> str | None:
+    def ask(self, meaning: Meaning, kind: str, rng: Random) -> str | None:
         """A question of one of `QUESTIONS` that the meaning answers, or None."""
         sayings = [saying for saying in self.frames[meaning.frame].sayings if self.verbs(saying, meaning)]
         return None if meaning.negated else Clause(self, meaning, rng.choice(sayings), rng).question(kind)
 
-    def word(self, name: str, rng: random.Random) -> str:
+    def word(self, name: str, rng: Random) -> str:
         """The word that names a concept, or as often any of its synonyms; "" for none."""
         return any_of(self.lexicon.words[name].words, rng) if name else ""
 
-    def phrase(self, thing: Thing, rng: random.Random, article: str = "", role: str = "object") -> Phrase:
+    def phrase(self, thing: Thing, rng: Random, article: str = "", role: str = "object") -> Phrase:
         """ "the big dogs", "three apples", "Ms Keller", "my uncle"; as "subject", "object" or "denied" object."""
         if not thing.noun:
             return Phrase(self.word(thing.quality, rng))
@@ -148,12 +148,7 @@ class Clause:
     """The construction of one sentence for one meaning; every part occurs once."""
 
     def __init__(
-        self,
-        grammar: Grammar,
-        meaning: Meaning,
-        saying: Saying,
-        rng: random.Random,
-        known: frozenset[str] | None = None,
+        self, grammar: Grammar, meaning: Meaning, saying: Saying, rng: Random, known: frozenset[str] | None = None
     ) -> None:
         self.grammar, self.meaning, self.saying, self.rng, self.known = grammar, meaning, saying, rng, known
         self.things = dict(meaning.roles)
@@ -275,7 +270,7 @@ class Clause:
         return joined(aux, more, self.early, verb, rest, self.late)
 
 
-def any_of(words: Any, rng: random.Random) -> Any:
+def any_of(words: Any, rng: Random) -> Any:
     """The first half of the time, else any."""
     return words[0] if rng.random() < 0.5 else rng.choice(words)
 

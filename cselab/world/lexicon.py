@@ -1,11 +1,11 @@
 """The words of the world, read from the files in data/ with one entry per line: meanings, forms and relations."""
 
 import json
-import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
+from random import Random
 from typing import Any
 
 
@@ -102,7 +102,7 @@ class Lexicon:
         """All named people and things: the parent is the kind, and further words are further names."""
         return [noun for noun in self.nouns.values() if noun.kind == "name"]
 
-    def pick(self, name: str, rng: random.Random) -> Noun:
+    def pick(self, name: str, rng: Random) -> Noun:
         """Any noun of a class, a branch at a time, so that small branches show too."""
         noun = self.nouns[name]
         while noun.children and not (noun.said and rng.random() < 0.1):

@@ -1,7 +1,7 @@
 """Rows of a corpus with several columns: a sentence and a method's further columns, from one meaning."""
 
-import random
 from collections.abc import Sequence
+from random import Random
 
 from cselab._util.choices import check_choice
 
@@ -25,7 +25,7 @@ LABELS = ("topic", "sentiment")
 COLUMNS = ("sentence", *CHANGES, *LABELS, "entity", "other_entity", "scene", "document")
 
 
-def rows(world: Speaker, columns: Sequence[str], n: int, rng: random.Random, split: str) -> list:
+def rows(world: Speaker, columns: Sequence[str], n: int, rng: Random, split: str) -> list:
     """`n` rows with these columns, with distinct first texts: see `World.rows`."""
     for column in columns:
         check_choice("column", column, COLUMNS)
@@ -44,7 +44,7 @@ def rows(world: Speaker, columns: Sequence[str], n: int, rng: random.Random, spl
     return [row if len(columns) > 1 else row[0] for row in drawn.values()]
 
 
-def _text(world: Speaker, column: str, sentence: Sentence, rng: random.Random) -> str:
+def _text(world: Speaker, column: str, sentence: Sentence, rng: Random) -> str:
     """The content of a further column; empty if the meaning has no such value."""
     meaning = sentence.meaning
     if column == "sentence":
@@ -56,7 +56,7 @@ def _text(world: Speaker, column: str, sentence: Sentence, rng: random.Random) -
     if column in ("entity", "other_entity"):
         nouns = [world.lexicon.nouns[thing.noun] for _, thing in meaning.roles if thing.noun]
         named = [noun for noun in nouns if noun.kind == "name"]
-        one = random.Random(sentence.text).choice(named) if named else None  # the same in each column
+        one = Random(sentence.text).choice(named) if named else None  # the same in each column
         if one is None or column == "entity":
             return one.name if one else ""
         others = [noun.name for noun in world.lexicon.names if noun.parent is one.parent]

@@ -1,9 +1,9 @@
 """Random meanings as sentences and texts, with their labels."""
 
 import hashlib
-import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from random import Random
 
 import numpy as np
 
@@ -32,7 +32,7 @@ class Speaker:
         self.topics = tuple(self.composer.of_topic)
         self._all = list(self.frames.values())
 
-    def meaning(self, rng: random.Random, split: str, suits: Callable[[Frame], bool] | None = None) -> Meaning:
+    def meaning(self, rng: Random, split: str, suits: Callable[[Frame], bool] | None = None) -> Meaning:
         """A random meaning of a split, of any frame that suits."""
         frames = [frame for frame in self._all if suits(frame)] if suits else self._all
         while True:
@@ -40,7 +40,7 @@ class Speaker:
             if meaning.split == split:
                 return self.composer.detailed(meaning, rng)
 
-    def say(self, meaning: Meaning, rng: random.Random) -> Sentence:
+    def say(self, meaning: Meaning, rng: Random) -> Sentence:
         """One of the sentences for a meaning."""
         return Sentence(self.grammar.say(meaning, rng), meaning)
 
@@ -54,7 +54,7 @@ class Speaker:
                 out.append(document)
         return out
 
-    def _told(self, split: str, rng: random.Random) -> Iterator[Sentence]:
+    def _told(self, split: str, rng: Random) -> Iterator[Sentence]:
         """The sentences of one text; fewer than `LENGTH` where the story does not go on."""
         meaning = replace(self.meaning(rng, split), tense="past", time="", negated=False)
         told: set[str] = set()
@@ -85,7 +85,7 @@ class Speaker:
             meaning = replace(event, tense="past", place=None, time="", way="", negated=False)
             opener = self.grammar.word(rng.choice(self.lexicon.families["sequence"]), rng)
 
-    def changed(self, meaning: Meaning, change: str, rng: random.Random) -> Meaning | None:
+    def changed(self, meaning: Meaning, change: str, rng: Random) -> Meaning | None:
         """The meaning after a change of `cselab.world.changes`, if it can be made and stays in its split."""
         changed = getattr(changes, change)(self.composer, meaning, rng)
         return changed if changed and changed.split == meaning.split else None
@@ -113,12 +113,12 @@ class Speaker:
         total = np.sum([direction(name) for name in seen], axis=0)
         return (total / np.linalg.norm(total)).astype(np.float32)
 
-    def _random(self, purpose: str, n: int, split: str) -> random.Random:
+    def _random(self, purpose: str, n: int, split: str) -> Random:
         check_arguments(Speaker._random, locals())
         check_choice("split", split, SPLITS)
         if not 1 <= n <= MOST:
             raise ValueError(f"n is {n}; ask for at least 1, at most {MOST:,}")
-        return random.Random(f"{self.seed}/{purpose}/{split}")
+        return Random(f"{self.seed}/{purpose}/{split}")
 
 
 def direction(name: str) -> np.ndarray:

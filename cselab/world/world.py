@@ -1,10 +1,10 @@
 """The world: sentences with a known meaning, and pairs, rows and labels made from them."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from random import Random
 
 from cselab._util.arguments import check_arguments
 from cselab._util.choices import check_choice
@@ -101,12 +101,12 @@ class World(Speaker):
         ones, twos, grades, kinds = map(list, zip(*rows, strict=True))
         return Pairs(ones, twos, grades, name="world-sts", split=split, subsets=kinds)
 
-    def _graded(self, grade: int, split: str, rng: random.Random) -> GradedPair:
+    def _graded(self, grade: int, split: str, rng: Random) -> GradedPair:
         kind, change, wording = rng.choice(KINDS[grade])
         one, two = self.pair(grade, change, wording, split, rng)
         return one.text, two.text, float(grade), kind
 
-    def pair(self, grade: int, change: str, wording: str, split: str, rng: random.Random) -> tuple[Sentence, Sentence]:
+    def pair(self, grade: int, change: str, wording: str, split: str, rng: Random) -> tuple[Sentence, Sentence]:
         """A meaning and its change, of this grade, in different texts; change and wording as in `KINDS`."""
         while True:
             first = self.meaning(rng, split, changes.NEEDS.get(change))
@@ -116,13 +116,13 @@ class World(Speaker):
                     if pair[0].text != pair[1].text:
                         return pair
 
-    def _worded(self, first: Meaning, second: Meaning, wording: str, rng: random.Random) -> tuple[Sentence, Sentence]:
+    def _worded(self, first: Meaning, second: Meaning, wording: str, rng: Random) -> tuple[Sentence, Sentence]:
         """Sentences for the meanings: free, or the wordings of several tries that share the most or fewest words."""
         if wording == "free":
             return self.say(first, rng), self.say(second, rng)
         seeds = [rng.random() for _ in range(6)]  # equal choices keep the texts alike
-        ones = [self.say(first, random.Random(seed)) for seed in seeds]
-        twos = [self.say(second, random.Random(seed)) for seed in seeds]
+        ones = [self.say(first, Random(seed)) for seed in seeds]
+        twos = [self.say(second, Random(seed)) for seed in seeds]
         different = [(one, two) for one in ones for two in twos if one.text != two.text]
         return (max if wording == "alike" else min)(different or [(ones[0], twos[0])], key=overlap)
 
@@ -180,7 +180,7 @@ class World(Speaker):
         made = Labelled(first, list(rows.values()), classes, f"world-{task}", split)
         return replace(made, sentences2=second[0]) if second else made
 
-    def _example(self, task: str, label: str, split: str, rng: random.Random) -> tuple[Sentence, ...] | None:
+    def _example(self, task: str, label: str, split: str, rng: Random) -> tuple[Sentence, ...] | None:
         """A try at an example of a label; None where the meaning drawn gives none."""
         match task:
             case "topic" | "clustering":
