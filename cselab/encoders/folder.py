@@ -30,6 +30,9 @@ from .heads import ACTIVATIONS, DenseLayer, DenseLayers
 from .open import WANTED, converting_line, reason_of
 from .pooling import get_pooling
 
+Settings = dict[str, Any]
+"""Named values, as they are in a JSON file."""
+
 MODULE = "sentence_transformers.models."
 WIDEST = 2**20  # largest input or output width of a dense layer: a larger number would only fill the memory
 PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.adapters.DeepPrefix"
@@ -76,7 +79,7 @@ def _read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _read_object(path: Path) -> dict[str, Any]:
+def _read_object(path: Path) -> Settings:
     content = _read_json(path)
     if not isinstance(content, dict):
         raise CheckpointError(
@@ -85,7 +88,7 @@ def _read_object(path: Path) -> dict[str, Any]:
     return content
 
 
-def _check_types(file: Path, settings: dict[str, Any], kinds: dict[str, Any]) -> None:
+def _check_types(file: Path, settings: Settings, kinds: Settings) -> None:
     """Refuse a file in which one of these settings is missing or of a wrong type."""
     for name, kind in kinds.items():
         value = settings.get(name, "missing")
@@ -93,7 +96,7 @@ def _check_types(file: Path, settings: dict[str, Any], kinds: dict[str, Any]) ->
             raise CheckpointError(f"{file} is damaged: {name!r} is {value!r:.40}; restore the file")
 
 
-def _check_settings(file: Path, kind: str, config: dict[str, Any]) -> None:
+def _check_settings(file: Path, kind: str, config: Settings) -> None:
     """Refuse settings that would change the vectors in sentence-transformers, and are not applied here."""
     for name, value in config.items():
         applied = name in APPLIED[kind] or name in TASKS or name.startswith("pooling_mode_")
@@ -159,12 +162,7 @@ def _write_backbone(path: Path, backbone: Any, output_hidden_states: bool) -> An
 
 
 def save_folder(
-    path: Path,
-    backbone: Any,
-    tokenizer: Any,
-    settings: dict[str, Any],
-    head: Sequence[DenseLayer],
-    prefix: nn.Module | None,
+    path: Path, backbone: Any, tokenizer: Any, settings: Settings, head: Sequence[DenseLayer], prefix: nn.Module | None
 ) -> None:
     """Write an encoder's parts into the empty folder `path`.
 
@@ -192,7 +190,7 @@ def save_folder(
         {"max_seq_length": settings["max_length"], "do_lower_case": _lowers(tokenizer)},
     )
 
-    def add(kind: str, content: dict[str, Any] | None = None) -> Path:
+    def add(kind: str, content: Settings | None = None) -> Path:
         folder = path / f"{len(modules)}_{kind}"
         folder.mkdir(exist_ok=True)
         if content is not None:
@@ -259,7 +257,7 @@ def save_folder(
     _write_json(path / "cselab.json", add_checksums(path / "cselab.json", settings | {"head": head_folders}, files))
 
 
-def read_folder(path: Path) -> dict[str, Any]:
+def read_folder(path: Path) -> Settings:
     """The settings of a folder's vectors: keyword arguments of `SentenceEncoder`, as far as the folder has them.
 
     Supports a folder of cselab, one of sentence-transformers (Transformer, Pooling, Dense, Normalize), and a plain
@@ -275,7 +273,7 @@ def read_folder(path: Path) -> dict[str, Any]:
     return {}
 
 
-def _read_own(path: Path) -> dict[str, Any]:
+def _read_own(path: Path) -> Settings:
     """A folder of cselab."""
     kept = _own_settings(path / "cselab.json")
     kept.pop("sha256", None)
@@ -288,9 +286,9 @@ def _read_own(path: Path) -> dict[str, Any]:
     return kept
 
 
-def _read_modules(path: Path) -> dict[str, Any]:
+def _read_modules(path: Path) -> Settings:
     """A folder of sentence-transformers."""
-    settings: dict[str, Any] = {"representation": "backbone"}
+    settings: Settings = {"representation": "backbone"}
     dense = []
     for folder, kind in _listed_modules(path):
         if kind == "Transformer":
@@ -328,9 +326,9 @@ def _listed_modules(path: Path) -> list[tuple[Path, str]]:
     return listed
 
 
-def _transformer_settings(path: Path) -> dict[str, Any]:
+def _transformer_settings(path: Path) -> Settings:
     """The settings of the module Transformer of a folder; those of a folder without their file."""
-    config: dict[str, Any] = {"max_seq_length": None, "do_lower_case": False}
+    config: Settings = {"max_seq_length": None, "do_lower_case": False}
     file = next((path / name for name in TRANSFORMER_FILES if (path / name).exists()), None)
     if file is not None:
         config |= _read_object(file)
@@ -339,7 +337,7 @@ def _transformer_settings(path: Path) -> dict[str, Any]:
     return config
 
 
-def _read_options(file: Path) -> dict[str, Any]:
+def _read_options(file: Path) -> Settings:
     """Prompts, the name of the default prompt, and the width of a folder of sentence-transformers."""
     said = _read_object(file) if file.exists() else {}
     kind = said.get("model_type", "SentenceTransformer")
@@ -350,9 +348,9 @@ def _read_options(file: Path) -> dict[str, Any]:
     return options
 
 
-def _own_settings(file: Path) -> dict[str, Any]:
+def _own_settings(file: Path) -> Settings:
     """The content of cselab.json, with the type of each setting checked."""
-    kinds: dict[str, Any] = {
+    kinds: Settings = {
         "pooling": str,
         "representation": str,
         "max_length": int,

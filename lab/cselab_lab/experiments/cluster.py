@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 from cselab._util.versions import versions
 
-from .plan import Job
+from .plan import Job, Line
 
 TOPIC = "cselab"
 """Of the events by which workers report their steps."""
@@ -46,7 +46,7 @@ class Cluster:
 
     def __init__(
         self,
-        work: Callable[..., dict[str, Any]],
+        work: Callable[..., Line],
         reached: Callable[..., None],
         workers: int = 0,
         scheduler: str | None = None,
@@ -106,7 +106,7 @@ class Cluster:
         self.jobs[future.key] = job
         self.results.add(future)
 
-    def next(self) -> tuple[Job, dict[str, Any] | Exception]:
+    def next(self) -> tuple[Job, Line | Exception]:
         future = next(self.results)
         job = self.jobs.pop(future.key)
         try:
@@ -120,9 +120,7 @@ class Cluster:
             ) from None
 
 
-def run_on_worker(
-    work: Callable[..., dict[str, Any]], job: Job, cache: Path | None, sender: Mapping[str, str]
-) -> dict[str, Any]:
+def run_on_worker(work: Callable[..., Line], job: Job, cache: Path | None, sender: Mapping[str, str]) -> Line:
     """Compute a job on a worker, which reports its steps to the sender.
 
     Raises:

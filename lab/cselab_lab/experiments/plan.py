@@ -547,6 +547,9 @@ def get_experiment(name: str | Experiment) -> Experiment:
 Settings = dict[str, Any]
 """Everything that decides the numbers of a row, JSON-able."""
 
+Line = dict[str, Any]
+"""A finished job, as one line of a file of results."""
+
 
 class NotPossible(ValueError):
     """A row that cannot run, now or under this profile; the message has the reason. It has only published numbers."""

@@ -26,8 +26,10 @@ from .plan import (
     Claim,
     Column,
     Experiment,
+    Line,
     Profile,
     Row,
+    Settings,
     Values,
     expand_rows,
     get_experiment,
@@ -77,7 +79,7 @@ class Store:
         self.folder, self.experiment, self.profile = Path(folder), experiment, profile
         self.path = self.folder / f"{experiment}.{profile}.jsonl"
 
-    def read(self) -> dict[str, dict[str, Any]]:
+    def read(self) -> dict[str, Line]:
         """The finished jobs by their hash; a torn last line is left out. No file: no jobs.
 
         A line that refers to the job of a different experiment has the numbers of that job.
@@ -96,13 +98,13 @@ class Store:
             lines[job] = computed[name][job] | line
         return lines
 
-    def _lines(self) -> dict[str, dict[str, Any]]:
+    def _lines(self) -> dict[str, Line]:
         """The lines of the file, references as they are."""
         content = self.path.read_bytes() if self.path.exists() else b""
         whole = content[: content.rfind(b"\n") + 1].decode("utf-8", errors="replace").splitlines()
         return {line["hash"]: line for line in map(self._parsed, whole, range(1, len(whole) + 1))}
 
-    def _parsed(self, text: str, number: int) -> dict[str, Any]:
+    def _parsed(self, text: str, number: int) -> Line:
         where = f"{self.path}, line {number}"
         remedy = "restore the file (it is under version control), or delete the line: its job then runs again"
         try:
@@ -117,9 +119,9 @@ class Store:
             raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move the line")
         return line
 
-    def elsewhere(self) -> dict[str, list[dict[str, Any]]]:
+    def elsewhere(self) -> dict[str, list[Line]]:
         """Finished jobs of all further experiments under this profile, by hash: rows are shared between tables."""
-        shared: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        shared: dict[str, list[Line]] = defaultdict(list)
         ending = f".{self.profile}.jsonl"
         for path in sorted(self.folder.glob(f"*{ending}")):
             if path != self.path:
@@ -127,7 +129,7 @@ class Store:
                     shared[job].append(line)
         return shared
 
-    def append(self, line: dict[str, Any]) -> None:
+    def append(self, line: Line) -> None:
         """Add a finished job, unless its numbers exist already.
 
         Whole or not at all; a torn end that a killed writer left is cut off first.
@@ -405,7 +407,7 @@ class Results:
 
     experiment: Experiment
     profile: Profile
-    lines: Mapping[str, Mapping[int | None, dict[str, Any]]]
+    lines: Mapping[str, Mapping[int | None, Line]]
     reasons: Mapping[str, str]
     other: int = 0
 
@@ -624,7 +626,7 @@ def read_results(
         ResultsError: a damaged or foreign line in the results file, named.
     """
     experiment, profile = get_experiment(experiment), get_profile(profile)
-    recorded: dict[str, dict[int | None, dict[str, Any]]] = defaultdict(dict)
+    recorded: dict[str, dict[int | None, Line]] = defaultdict(dict)
     for line in _store(folder, experiment, profile).read().values():
         recorded[_without_seed(line["settings"])][line["seed"]] = line
     possible, reasons = expand_rows(experiment, profile)
@@ -634,7 +636,7 @@ def read_results(
     return Results(experiment, profile, lines, reasons, other)
 
 
-def _without_seed(settings: dict[str, Any]) -> str:
+def _without_seed(settings: Settings) -> str:
     """A hash that all seeds of a row share."""
     return settings_hash(with_seed(settings, None) if "recipe" in settings else settings)
 

@@ -26,7 +26,7 @@ from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.vectors import SCORING
 from cselab.evaluators.world import classroom_sts, the_world, world_sts
 
-from .plan import DEV, Experiment, Job, Profile, Settings, get_experiment, get_profile, jobs, settings_hash
+from .plan import DEV, Experiment, Job, Line, Profile, Settings, get_experiment, get_profile, jobs, settings_hash
 from .results import RESULTS, Results, Store, read_results
 
 if TYPE_CHECKING:
@@ -133,13 +133,13 @@ def _unfinished(store: Store, wanted: Sequence[Job]) -> list[Job]:
     return todo
 
 
-def _complete(line: dict[str, Any] | None) -> bool:
+def _complete(line: Line | None) -> bool:
     """Whether a job is done: nothing that its line lacks could be measured now, because its data have come."""
     lacks = any(name in ("sts", "transfer", "clustering") for name in line["missing"]) if line else False
     return line is not None and not (lacks and not _no_data())
 
 
-def _named(store: Store, job: Job) -> dict[str, Any]:
+def _named(store: Store, job: Job) -> Line:
     """The part of a line that names its job."""
     return {
         "experiment": store.experiment,
@@ -202,7 +202,7 @@ class Executor(Protocol):
 
     def submit(self, job: Job) -> None: ...
 
-    def next(self) -> tuple[Job, dict[str, Any] | Exception]: ...
+    def next(self) -> tuple[Job, Line | Exception]: ...
 
 
 class LocalExecutor:
@@ -216,7 +216,7 @@ class LocalExecutor:
     def submit(self, job: Job) -> None:
         self.waiting.append(job)
 
-    def next(self) -> tuple[Job, dict[str, Any] | Exception]:
+    def next(self) -> tuple[Job, Line | Exception]:
         job = self.waiting.popleft()
         try:
             return job, run_job(job, lambda step, steps: self.progress.reached(job.name, step, steps), self.cache)
@@ -262,7 +262,7 @@ K_MEANS_RUNS, RUNS_A_SEED = 10, 2
 """As many as in the survey: all at once for an untrained row, spread over five seeds for a trained row."""
 
 
-def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -> dict[str, Any]:
+def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -> Line:
     """Compute a job: train, transform, measure.
 
     Args:
@@ -281,7 +281,7 @@ def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -
     import torch
 
     started, settings = time.monotonic(), job.settings
-    line: dict[str, Any] = {"failure": None, "scores": {}, "missing": {}, "failures": {}}
+    line: Line = {"failure": None, "scores": {}, "missing": {}, "failures": {}}
     encoder = _encoder(settings)
     if hasattr(encoder, "weights_hash"):
         line["encoder_hash"] = encoder.weights_hash()
