@@ -8,7 +8,7 @@ from jaxtyping import Float, Int
 
 from cselab.data.classification import Labelled
 from cselab.data.clustering import CLUSTERING_TASKS, load_clustering
-from cselab.metrics.agreement import matched, normalized_mutual_information, v_measure
+from cselab.metrics.agreement import matched, normalized_mutual_information
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
 from cselab.metrics.significance import runs_interval
 
@@ -60,7 +60,7 @@ class ClusteringTask:
         return [self._record("accuracy", key=self.name)]
 
     def measure(self, encoded: Encoded | Scorer) -> Measured:
-        """Accuracy by Hungarian matching; then, without a key, NMI and V-measure. All x100.
+        """Accuracy by Hungarian matching; then, without a key, NMI, which is the V-measure. Both x100.
 
         The interval of the accuracy covers the chance of the rows and of the seeds; `standard_error` is only that of
         the mean over seeds.
@@ -76,7 +76,6 @@ class ClusteringTask:
         records = [
             replace(self._over_seeds("accuracy", accuracies), interval=(100 * low, 100 * high)),
             self._over_seeds("nmi", [normalized_mutual_information(clusters, labels) for clusters in runs]),
-            self._over_seeds("v_measure", [v_measure(clusters, labels) for clusters in runs]),
         ]
         return Measured(records)
 

@@ -1,6 +1,6 @@
 """Arrays in, numbers out: geometry, views, parts of a cosine, gradients, ranks, agreement, significance, probes."""
 
-from .agreement import matched, normalized_mutual_information, v_measure
+from .agreement import matched, normalized_mutual_information
 from .contributions import token_contributions
 from .cosine_gradients import cosine_gradients
 from .degenerate import DegenerateEmbeddings
@@ -46,5 +46,4 @@ __all__ = [
     "spectrum",
     "token_contributions",
     "uniformity",
-    "v_measure",
 ]

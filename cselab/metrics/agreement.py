@@ -39,7 +39,8 @@ def matched(clusters: Classes, labels: Classes) -> Bool[np.ndarray, " n"]:
 def normalized_mutual_information(clusters: Classes, labels: Classes) -> float:
     """Mutual information over the arithmetic mean of the entropies: 0 independent, 100 the same partition.
 
-    Equal to `v_measure`; papers use either name. (Before 2019 scikit-learn divided by the geometric mean.)
+    Equal to the V-measure with beta = 1 (Rosenberg & Hirschberg 2007); papers use either name. (Before 2019
+    scikit-learn divided by the geometric mean.)
 
     Raises:
         ValueError: no rows, or not one cluster for each label.
@@ -48,18 +49,6 @@ def normalized_mutual_information(clusters: Classes, labels: Classes) -> float:
 
     _contingency(clusters, labels)
     return 100 * float(normalized_mutual_info_score(labels, clusters, average_method="arithmetic"))
-
-
-def v_measure(clusters: Classes, labels: Classes) -> float:
-    """Harmonic mean of homogeneity and completeness (Rosenberg & Hirschberg 2007, beta = 1).
-
-    Raises:
-        ValueError: no rows, or not one cluster for each label.
-    """
-    from sklearn.metrics import v_measure_score
-
-    _contingency(clusters, labels)
-    return 100 * float(v_measure_score(labels, clusters))
 
 
 def f1(predicted: Classes, labels: Classes) -> float:
