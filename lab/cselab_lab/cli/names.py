@@ -30,9 +30,9 @@ ASSIGNED = {
 
 CLASSES = {
     "methods": (r'^@register\("(\w+)"', "cselab.methods", "METHODS"),
-    "suites": (r'^    name: ClassVar\[str\] = "([\w-]+)"', "cselab.evaluators", "SUITES"),
+    "suites": (r'^    name.* = "([\w-]+)"\n    tasks', "cselab.evaluators", "SUITES"),
 }
-"""The line of source that names a class, and the registry, which `--code` may have filled."""
+"""The lines of source that name a class, and the registry, which `--code` may have filled."""
 
 
 def names(kind: str) -> list[str]:
