@@ -28,7 +28,7 @@ def mask_spans(tokens: Tokens, shares: Sequence[float], generator: torch.Generat
     count = inner.sum(1, keepdim=True)
     drawn = to_device(torch.rand(len(inner), 1, generator=generator), inner.device)
     rank = inner.cumsum(1) - 1
-    views = []
+    views: list[Tokens] = []
     for share in shares:
         length = (share * count).round().clamp(min=1)
         start = (drawn * (count - length + 1)).floor()

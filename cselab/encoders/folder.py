@@ -130,7 +130,7 @@ def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None
 
 def _read_dense(folder: Path) -> DenseLayer:
     file = folder / "config.json"
-    config = {"bias": True} | _read_object(file)
+    config: Settings = {"bias": True} | _read_object(file)
     _check_settings(file, "Dense", config)
     _check_types(file, config, {"activation_function": str, "in_features": int, "out_features": int, "bias": bool})
     name, sizes = config["activation_function"], [config["in_features"], config["out_features"]]

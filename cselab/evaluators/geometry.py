@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cselab._util.choices import check_choice
 from cselab.data import Pairs, load_sts, read_sentences, sts_splits
@@ -135,7 +135,7 @@ class Geometry:
                 raise ValueError(f"no alignment: {missing['alignment']}")
         return Collected([GeometryTask(sentences, positive, metrics, origin, self.threshold)], missing)
 
-    def _origin(self, data: Source) -> tuple[Pairs, list[str], Record]:
+    def _origin(self, data: Any) -> tuple[Pairs, list[str], Record]:
         if data is not None and has_pairs(data):
             data = as_pairs(data)
         path = isinstance(data, str | Path)

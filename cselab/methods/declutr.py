@@ -4,7 +4,7 @@ import torch
 
 from cselab.augmentations import draw_spans
 from cselab.losses import Loss, nt_xent
-from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Tokens, Views, register
 from cselab.methods.components import MaskedWords
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveInt, UnitInterval
 
@@ -57,7 +57,8 @@ class DeCLUTR(Contrastive):
         drawn = [draw_spans(document, *sizes, self.generator) for document in batch]
         anchors = [anchor for of_document, _ in drawn for anchor in of_document]
         near = [spans for _, of_document in drawn for spans in of_document]
-        tokens = read = encode.tokens(anchors)
+        tokens: Tokens = encode.tokens(anchors)
+        read = tokens
         if self.weight:
             read, chosen = self.guess.mask(encode, tokens, self.masked, self.generator)
         anchor, *spans = encode(read, *(list(each) for each in zip(*near, strict=True)))

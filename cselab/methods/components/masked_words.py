@@ -47,7 +47,7 @@ class MaskedWords(nn.Module):
 
     def mask(
         self, encode: Encode, tokens: Tokens, share: float, generator: torch.Generator
-    ) -> tuple[dict[str, Tensor], Bool[Tensor, "n t"]]:
+    ) -> tuple[Tokens, Bool[Tensor, "n t"]]:
         """These tokens with `share` of them masked, and which are to be guessed."""
         return mask_tokens(tokens, share, generator, encode.encoder.tokenizer.mask_token_id, len(self.bias))
 
