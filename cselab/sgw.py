@@ -27,8 +27,12 @@ from cselab._util.arguments import Momentum, NonNegativeFloat, Range, UnitInterv
 Kind = Annotated[str, Range("'zca' or 'pca'", ("zca", "pca").__contains__)]
 Divisor = Annotated[str, Range("'n' or 'n-1'", ("n", "n-1").__contains__)]
 
+Vectors = Float[Tensor, "n d"]
+Matrices = Float[Tensor, "*groups w w"]
+"""A covariance, or one for each group."""
 
-def covariance(x: Float[Tensor, "*groups n w"], divisor: Divisor = "n") -> Float[Tensor, "*groups w w"]:
+
+def covariance(x: Float[Tensor, "*groups n w"], divisor: Divisor = "n") -> Matrices:
     """Covariance between the channels of `x`, over its rows, for each leading index apart.
 
     `divisor="n"` (as in the released WhitenedCSE) divides by the number of rows, `"n-1"` is unbiased.
@@ -52,11 +56,8 @@ def covariance(x: Float[Tensor, "*groups n w"], divisor: Divisor = "n") -> Float
 
 
 def whitening_matrix(
-    covariance: Float[Tensor, "*groups w w"],
-    kind: Kind = "zca",
-    eps: NonNegativeFloat = 0.0,
-    shrinkage: UnitInterval = 0.0,
-) -> Float[Tensor, "*groups w w"]:
+    covariance: Matrices, kind: Kind = "zca", eps: NonNegativeFloat = 0.0, shrinkage: UnitInterval = 0.0
+) -> Matrices:
     """W with W^T M W = I, for each leading index apart, where M is the regularised covariance.
 
         zca:  W = U L^{-1/2} U^T    (Eq. 3) symmetric: of all whitenings it changes the data least
@@ -116,7 +117,7 @@ def group_whitening_matrix(
 
 
 def group_whiten(
-    x: Float[Tensor, "n d"],
+    x: Vectors,
     num_groups: int,
     *,
     kind: Kind = "zca",
@@ -124,7 +125,7 @@ def group_whiten(
     shrinkage: UnitInterval = 0.0,
     divisor: Divisor = "n",
     gradient_through_matrix: bool = False,
-) -> Float[Tensor, "n d"]:
+) -> Vectors:
     """Whiten neighbouring channels in groups, with the statistics of this batch (Eq. 5).
 
         H = concat((Z_i - mean) W_i),  i in [0, k),  Z_i of shape [n, d / k]
@@ -157,9 +158,7 @@ def group_whiten(
         return whitened.transpose(0, 1).flatten(1)
 
 
-def shuffled_group_whiten(
-    x: Float[Tensor, "n d"], num_groups: int, permutation: Int[Tensor, " d"], **options: Any
-) -> Float[Tensor, "n d"]:
+def shuffled_group_whiten(x: Vectors, num_groups: int, permutation: Int[Tensor, " d"], **options: Any) -> Vectors:
     """Shuffle the channels, `group_whiten`, and put them back in order (Eq. 6).
 
         H = shuffled^{-1}(GW(shuffled(Z)))
@@ -275,7 +274,7 @@ class ShuffledGroupWhitening(nn.Module):
         matrix, groups = (kind, 1) if full else ("zca", num_groups)
         return cls(width, groups, kind=matrix, shuffle=kind == "shuffled", running=running, **options)
 
-    def forward(self, x: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    def forward(self, x: Vectors) -> Vectors:
         """Whiten `x`, in training by the next permutation."""
         if x.shape[1] != self.width:
             raise ValueError(f"this layer whitens {self.width} channels, x has {x.shape[1]}")
@@ -319,7 +318,7 @@ class ShuffledGroupWhitening(nn.Module):
         self.generator.set_state(state.cpu())
 
     @torch.no_grad()
-    def _follow(self, x: Float[Tensor, "n d"]) -> None:
+    def _follow(self, x: Vectors) -> None:
         """Eq. 13 with its weights summing to one: 1 for the first batch, towards 1 - momentum."""
         self.updates += 1
         weight = ((1 - self.momentum) / (1 - self.momentum ** self.updates.double())).to(self.running_mean.dtype)

@@ -24,6 +24,8 @@ Values = Shaped[np.ndarray, " n"]
 Side = Shaped[np.ndarray, " _n"]  # its length is checked with words
 Correlation = Annotated[str, Range("'spearman' or 'pearson'", ("spearman", "pearson").__contains__)]
 Metric = Annotated[str, Range("'spearman', 'pearson' or 'accuracy'", ("spearman", "pearson", "accuracy").__contains__)]
+Labels = Int[np.ndarray, " _n"]
+Interval = tuple[float, float]
 Strata = Sequence[tuple[np.ndarray, float]]
 """Rows that are scored together (an STS subset, a fold), each with its share in the score."""
 
@@ -62,7 +64,7 @@ class Comparison:
 
     name: str
     difference: float
-    interval: tuple[float, float]
+    interval: Interval
     p_value: float
     test: str
     samples: int
@@ -116,7 +118,7 @@ def bootstrap_interval(
     strata: Strata | None = None,
     resamples: PositiveInt = RESAMPLES,
     seed: NonNegativeInt = 0,
-) -> tuple[float, float]:
+) -> Interval:
     """95 % percentile interval of the score over resampled rows; strata are resampled apart.
 
     Raises:
@@ -170,9 +172,7 @@ def paired_bootstrap(
     )
 
 
-def mcnemar(
-    first: Int[np.ndarray, " _n"], second: Int[np.ndarray, " _n"], gold: Int[np.ndarray, " _n"], name: str = ""
-) -> Comparison:
+def mcnemar(first: Labels, second: Labels, gold: Labels, name: str = "") -> Comparison:
     """Two classifiers on the same rows: McNemar's test, exact, by the rows with exactly one correct classifier.
 
     Of the b + c rows that only the first (b) or only the second (c) has right, c is binomial with share 1/2 if
@@ -235,7 +235,7 @@ def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "
     )
 
 
-def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES, seed: int = 0) -> tuple[float, float]:
+def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES, seed: int = 0) -> Interval:
     """95 % percentile interval of the mean accuracy of m runs on the same n rows, between 0 and 1.
 
     Runs and rows are resampled, so the interval covers the chance of the seeds and of the rows. With one run, only
@@ -329,6 +329,6 @@ def _scored(
     return np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=spread > 0)
 
 
-def _middle_95(draws: Float[np.ndarray, " b"]) -> tuple[float, float]:
+def _middle_95(draws: Float[np.ndarray, " b"]) -> Interval:
     low, high = np.nanpercentile(draws, [2.5, 97.5])
     return float(low), float(high)
