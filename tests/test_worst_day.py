@@ -83,13 +83,13 @@ def test_a_stopped_run_does_not_go_on_with_another_dev_set(first, second, said, 
 # ------------------------------------------------------------------------------------------ a full disk
 
 ON_A_SMALL_DISK = """
-import os, sys
-sys.path.insert(0, {tests!r})
-import test_worst_day as t
-from cselab.training.run_folder import RunFolder
+import subprocess
+os.mkdir("disk")
+subprocess.run("mount -t tmpfs -o size=2m tmpfs disk".split(), check=True)
+disk = os.path.abspath("disk")
 
 def fill():
-    with open({disk!r} + "/filler", "wb", buffering=0) as filler:
+    with open("disk/filler", "wb", buffering=0) as filler:
         try:
             while True: filler.write(bytes(4096))
         except OSError: pass
@@ -98,35 +98,72 @@ save, when = t.SentenceEncoder.save_pretrained, {when!r}
 if when == "in the final save":
     t.SentenceEncoder.save_pretrained = lambda *given: (fill(), save(*given))
 try:
-    t.run({disk!r} + "/run", callbacks=[lambda run, row: row["step"] == when and fill()])
+    t.run(disk + "/run", callbacks=[lambda run, row: row["step"] == when and fill()])
     print("it fitted")
 except OSError as error:
     print(error)
-os.remove({disk!r} + "/filler")
+os.remove("disk/filler")
 t.SentenceEncoder.save_pretrained = save
-again = t.run({disk!r} + "/run")
+again = t.run(disk + "/run")
 print(again.resumed_from, again.encoder.weights_hash())
 """
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("when", [3, "in the final save"])
-def test_on_a_full_disk_a_run_stops_with_a_sentence_and_goes_on_when_there_is_space(when, tmp_path):
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    script = ON_A_SMALL_DISK.format(tests=str(Path(__file__).parent), disk=str(disk), when=when)
-    (tmp_path / "script.py").write_text(script)
-    mount = f"mount -t tmpfs -o size=2m tmpfs {disk}"
-    line = ["unshare", "--mount", "sh", "-c", f"{mount} && exec {sys.executable} {tmp_path / 'script.py'}"]
-    if shutil.which("unshare") is None or subprocess.run([*line[:4], mount], capture_output=True).returncode:
+def test_on_a_full_disk_a_run_stops_with_a_sentence_and_goes_on_when_there_is_space(when, ended, tmp_path):
+    if when not in ended:
         pytest.skip("a small disk cannot be mounted here: that takes Linux and root")
-    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
-    done = subprocess.run(line, capture_output=True, text=True, env=environment)
-    assert done.returncode == 0, done.stderr
-    said, after = done.stdout.strip().splitlines()
-    assert said.startswith(f"{disk}/run") and "could not be written (no space left on the disk)" in said
+    folder, code = ended[when]
+    said, after = (folder / "said").read_text().strip().splitlines()
+    assert (
+        code == 0
+        and said.startswith(f"{folder}/disk/run")
+        and "could not be written (no space left on the disk)" in said
+    )
     assert "free some space and run the same command again" in said
     assert after.split() == ["2", run(tmp_path / "whole").encoder.weights_hash()]
+
+
+# Each script in a process and a folder of its own; one process imports torch, and forks.
+FORKS = """
+import json, os, sys
+sys.path.insert(0, {tests!r})
+import test_worst_day as t
+codes = []
+for number, script in enumerate({scripts!r}):
+    if not (child := os.fork()):
+        os.mkdir(str(number))
+        os.chdir(str(number))
+        sys.stdout = open("said", "w", buffering=1)
+        try:
+            exec(script)
+        except BaseException as error:
+            print(repr(error))
+            os._exit(1)
+        os._exit(0)
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print(json.dumps(codes))
+"""
+
+
+@pytest.fixture(scope="module")
+def ended(tmp_path_factory):
+    """By script its folder and its exit code."""
+    folder = tmp_path_factory.mktemp("ended")
+    unshared = ["unshare", "--mount"] if shutil.which("unshare") else []
+    if unshared and subprocess.run([*unshared, *"mount -t tmpfs tmpfs /mnt".split()], capture_output=True).returncode:
+        unshared = []
+    scripts = {when: ON_A_SMALL_DISK.format(when=when) for when in (3, "in the final save") if unshared}
+    scripts |= {moves: KILLED_WHILE_SAVING.format(moves=moves) for moves in (1, 5)}
+    scripts["checkpoint"] = KILLED_IN_A_CHECKPOINT
+    code = FORKS.format(tests=str(Path(__file__).parent), scripts=[*scripts.values()])
+    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
+    line = [*unshared, sys.executable, "-c", code]
+    done = subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    codes = json.loads(done.stdout.splitlines()[-1])
+    return {name: (folder / str(at), code) for at, (name, code) in enumerate(zip(scripts, codes, strict=True))}
 
 
 @pytest.fixture
@@ -166,9 +203,6 @@ def test_an_encoder_that_cannot_be_saved_leaves_the_one_before(tmp_path, monkeyp
 # ------------------------------------------------------------------------------------------ killed while saving
 
 KILLED_WHILE_SAVING = """
-import os, sys
-sys.path.insert(0, {tests!r})
-import test_worst_day as t
 import cselab._util.writing as writing
 moves, move = [], os.replace
 def replace(source, place):
@@ -177,18 +211,16 @@ def replace(source, place):
         if len(moves) == {moves}: os._exit(9)
     move(source, place)
 writing.os.replace = replace
-t.run({output!r})
+t.run("run")
 """
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("moves", [1, 5])
-def test_a_run_killed_in_its_final_save_is_no_encoder_and_the_next_one_clears_up(moves, tmp_path):
-    output = tmp_path / "run"
-    script = KILLED_WHILE_SAVING.format(tests=str(Path(__file__).parent), output=str(output), moves=moves)
-    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
-    assert subprocess.run([sys.executable, "-c", script], env=environment).returncode == 9
-    assert (output / "saving.part").is_dir()
+def test_a_run_killed_in_its_final_save_is_no_encoder_and_the_next_one_clears_up(moves, ended, tmp_path):
+    folder, code = ended[moves]
+    output = folder / "run"
+    assert code == 9 and (output / "saving.part").is_dir()
     with pytest.raises(CheckpointError, match=r"config\.json is missing: the run is not finished"):
         SentenceEncoder.from_pretrained(output)
     finished = run(output)
@@ -199,9 +231,7 @@ def test_a_run_killed_in_its_final_save_is_no_encoder_and_the_next_one_clears_up
 
 
 KILLED_IN_A_CHECKPOINT = """
-import os, signal, sys
-sys.path.insert(0, {tests!r})
-import test_worst_day as t
+import signal
 import cselab.encoders.checkpoint as checkpoint
 save, saved = checkpoint.save_file, []
 def save_file(tensors, file, **options):
@@ -211,7 +241,7 @@ def save_file(tensors, file, **options):
         os.kill(os.getpid(), signal.SIGTERM)
     save(tensors, file, **options)
 checkpoint.save_file = save_file
-t.run({output!r}, config=t.OFTEN, method="mocose")
+t.run("run", config=t.OFTEN, method="mocose")
 """
 OFTEN = replace(CONFIG, checkpoint_every=1)
 
@@ -224,11 +254,10 @@ def content(folder):
 
 
 @pytest.mark.process
-def test_a_run_ended_while_its_checkpoint_was_written_leaves_what_an_uninterrupted_one_leaves(tmp_path):
-    output = tmp_path / "run"
-    script = KILLED_IN_A_CHECKPOINT.format(tests=str(Path(__file__).parent), output=str(output))
-    environment = os.environ | {"OMP_NUM_THREADS": str(torch.get_num_threads())}
-    assert subprocess.run([sys.executable, "-c", script], env=environment).returncode == -signal.SIGTERM
+def test_a_run_ended_while_its_checkpoint_was_written_leaves_what_an_uninterrupted_one_leaves(ended, tmp_path):
+    folder, code = ended["checkpoint"]
+    output = folder / "run"
+    assert code == -signal.SIGTERM
     assert (output / ".tmpQ1w2E3").exists() and (output / "checkpoint.safetensors").exists()
     assert run(output, config=OFTEN, method="mocose").resumed_from == 1
     for again in range(3):  # safetensors wrote two entries of metadata now in this order, now in that
