@@ -56,7 +56,7 @@ def watched() -> CosinesByGrade:
 PANELS = {
     "AlignmentUniformity": (
         lambda key: AlignmentUniformity({"SimCSE": ROWS}, cosines={"SimCSE": watched()}, key=key),
-        {"step": 0, "color": "dev score", "selection": (0,)},
+        {"step": 0, "selection": (0,)},
     ),
     "EmbeddingMap": (
         lambda key: EmbeddingMap(list("abcdef"), MAPS, color=list("xxyyzz"), pairs=[(0, 1)], key=key),

@@ -106,14 +106,6 @@ def test_the_score_over_the_steps_moves_with_the_plane(histories):
         assert drawn["step"].x == (step, step)
 
 
-def test_points_can_be_coloured_by_dev_score(histories):
-    panel = AlignmentUniformity(histories)
-    panel.widget.children[0].children[1].value = "dev score"
-    path = traces(panel)["SimCSE: path"]
-    assert path.marker.color.tolist() == [49.0, 58.25, 61.5] and path.marker.coloraxis == "coloraxis"
-    np.testing.assert_array_equal(traces(panel)["WhitenedCSE: path"].marker.color, [49.0, np.nan])
-
-
 def seeds() -> list[list[dict]]:
     return [
         [
@@ -158,7 +150,9 @@ def test_a_clicked_checkpoint_shows_its_cosines_by_grade():
     assert panel.state.step == 10 and panel.state.looked_at[:2] == ("a", 0)
     row = [item[0::2] for item in panel.items()].index(("b", 5))
     panel.clicked(row)
-    assert "b, step 5: cosines by grade" in [note.text for note in panel.figure().layout.annotations]
+    assert "b, step 5: cosine 0.51 at grade 0 and 0.59 at grade 2" in [
+        note.text for note in panel.figure().layout.annotations
+    ]
     text = traces(panel)["cosines: 1"].text
     cosines = watches["b"].by_step[5][1::3]
     assert text == f"grade 1: 4 pairs, mean cosine {cosines.mean():.3f}"

@@ -33,16 +33,16 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
     (heat,) = shown.figure().data
     assert shown.figure().layout.yaxis.ticktext == ("Mine &lt;b&gt;", "Other") and heat.x == ("Avg.", "SICK-R")
     assert [list(row) for row in heat.z] == [[1.5, 0.0], [-0.4, 0.0]]
-    assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "(+0.9)"]]
+    assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "<i>+0.9</i>"]]
     assert heat.zmax == -heat.zmin == 1.5
     assert "1 of 4 gains lie above SimCSE, 1 below" in shown.figure().layout.annotations[0].text
-    assert "In brackets: a single run" in shown.explain(shown.state)
+    assert "In italics: a single run" in shown.explain(shown.state)
 
 
 def test_the_largest_gain_of_a_test_comes_first_when_asked(shown):
     sort = shown.widget.children[0].children[0]
     sort.value = "SICK-R"
-    assert shown.state.rows == ["Other", "Mine <b>"] and list(shown.figure().data[0].text[0]) == ["-0.4", "(+0.9)"]
+    assert shown.state.rows == ["Other", "Mine <b>"] and list(shown.figure().data[0].text[0]) == ["-0.4", "<i>+0.9</i>"]
     assert list(shown.figure().data[0].customdata[0]) == [1, 3]  # cells still know their lines
 
 

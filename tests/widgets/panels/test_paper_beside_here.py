@@ -95,12 +95,9 @@ def test_table_and_verdicts_stand_below_and_in_the_summary(panel):
     assert "table 1: Avg." in text and "59.30 ± 0.40 (3)" in text and "holds here" in text
 
 
-def test_it_is_taken_away_as_csv_and_latex(panel, tmp_path):
+def test_it_is_taken_away_as_csv(panel, tmp_path):
     panel.save(tmp_path / "table.csv")
     assert pd.read_csv(tmp_path / "table.csv")["ours"][1] == 59.3
-    panel.save(tmp_path / "table.tex")
-    latex = (tmp_path / "table.tex").read_text()
-    assert r"\toprule" in latex and r"59.30 $\pm$ 0.40 (3)" in latex
 
 
 def test_an_experiment_may_be_named(tmp_path):

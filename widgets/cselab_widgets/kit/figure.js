@@ -82,17 +82,23 @@ const cselabFigure = (() => {
     });
   }
 
+  // A cell of a narrow table has no room for decimals.
+  const inWholeNumbers = (text) => text.replace(/[+-]\d+\.\d/, (number) => (number < 0 ? "" : "+") + Math.round(number));
+
   // One plane, so `tall`, under a legend of `top` pixels; beside it the names at the ends of its lines, or a scale.
   const fitted = (tall, top, title) => (data, given, width) => {
     const layout = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
     const { xaxis, yaxis } = layout;
     const ends = data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
-    const margin = { l: 60, r: Math.min(widest(ends) + scale, width / 3), t: BAR + top, b: xaxis.side === "top" ? 8 : 52 };
-    if (width < NARROW) yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
+    const margin = { l: 60, r: Math.min(widest(ends) + scale, width / 3), t: BAR + top + (xaxis.side === "top" ? 10 : 0), b: xaxis.side === "top" ? 8 : 52 };
+    if (width < NARROW) {
+      yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
+      data.forEach((trace) => trace.text?.[0]?.map && Object.assign(trace, { text: trace.text.map((row) => row.map(inWholeNumbers)), textfont: { size: 11 } }));
+    }
     const names = yaxis.ticktext ?? [];
     if (names.length && !yaxis.title?.text) margin.l = Math.max(24, widest(names) + 16);
-    let height = Math.max(tall, 120, names.length * (names.some((name) => name.includes("<br>")) ? 30 : 17));
+    let height = Math.max(tall, 120, names.length * (names.some((name) => name.includes("<br>")) ? 34 : 17));
     if (yaxis.scaleanchor) {
       const shape = xaxis.range && yaxis.range ? Math.min(1, Math.abs(span(yaxis.range) / span(xaxis.range))) : 1; // height to width
       margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : 1.25 * tall) / shape); // its scale stands beside it
@@ -236,12 +242,14 @@ const cselabFigure = (() => {
       const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
       const usual = width < NARROW ? LOW : (TALL[columns] ?? LOW);
       const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), WIDE[columns] ?? Infinity);
-      const top = Math.max(...visible.map((i) => tallness(legendNames(parts[i]), each - 16)));
+      const tops = parts.map((part) => tallness(legendNames(part), each - 16));
+      const highest = Math.max(...visible.map((i) => tops[i]));
       planes.style.gridTemplateColumns = `repeat(${columns}, ${each}px)`;
       plots.splice(parts.length).forEach(remove);
       parts.forEach((part, i) => {
         plots[i] ??= make();
         const shown = plots[i];
+        const top = columns > 1 ? highest : tops[i];
         shown.cell.hidden = !visible.includes(i);
         if (shown.cell.hidden || (shown.width === each && shown.top === top && same(shown.part, part))) return;
         Object.assign(shown, { width: each, top, part });

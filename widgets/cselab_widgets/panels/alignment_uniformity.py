@@ -17,15 +17,13 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, side_by_side
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
-from ..kit.theme import INK, NUMERIC_SCALE, category_styles
+from ..kit.theme import INK, category_styles
 
 if TYPE_CHECKING:
     import pandas
 
     from cselab.data import Pairs
 
-METHOD, SCORE = "method", "dev score"
-COLORS = (METHOD, SCORE)
 KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
 
 
@@ -86,7 +84,6 @@ class AlignmentUniformityState(State):
     Attributes:
         seeds: by method, a path for each seed.
         kept: by method, for each seed the step whose weights were kept, or None.
-        color: the colours of the paths, "method" or "dev score".
         selection: rows of `checkpoints` that were picked; the last is the one whose cosines are shown.
         cosines: by method, the cosines of its first seed by step; and the grades of their pairs.
     """
@@ -94,14 +91,9 @@ class AlignmentUniformityState(State):
     seeds: Mapping[str, tuple[Path, ...]]
     kept: Mapping[str, tuple[int | None, ...]]
     step: int = shown("step", "steps", "steps")
-    color: str = shown("colour by", "buttons", "colors", METHOD, width="7em")
     selection: tuple[int, ...] = shown("checkpoint", "rows", (), (), width="26em")
     cosines: Mapping[str, Mapping[int, np.ndarray]] = field(default_factory=dict)
     bands: Bands | None = None
-
-    @property
-    def colors(self) -> tuple[str, ...]:
-        return COLORS if self.scored else COLORS[:1]
 
     @cached_property
     def steps(self) -> list[int]:
@@ -171,19 +163,29 @@ def figure(state: AlignmentUniformityState) -> go.Figure:
     planes = [Plane(f"Step {state.step}{_standing(state)}", traces, across, up)]
     if state.scored:
         scores = _score_curves(state, styles, numbers)
-        planes.append(Plane("Dev score", scores, {"title": {"text": "step"}}, {"title": {"text": "dev score"}}))
+        planes.append(Plane(_best(state), scores, {"title": {"text": "step"}}, {"title": {"text": "dev score"}}))
     if state.bands is not None:
         planes.append(_cosines(state, state.bands))
-    scale = {"title": {"text": "dev score"}, "outlinewidth": 0, "thickness": 14}
-    return side_by_side(planes, len(planes), coloraxis={"colorscale": NUMERIC_SCALE, "colorbar": scale})
+    return side_by_side(planes, len(planes))
 
 
 def _standing(state: AlignmentUniformityState) -> str:
     """Where a method that is alone stands."""
     if len(state.paths) > 1:
         return ""
-    here = state.travelled(next(iter(state.paths)))[-1]
-    return f": alignment {here.alignment:.2f}, uniformity {here.uniformity:.2f}"
+    method = next(iter(state.paths))
+    first, here = state.paths[method][0], state.travelled(method)[-1]
+    if here == first:
+        return ""
+    spread = "more" if here.uniformity < first.uniformity else "less"
+    pairs = "closer" if here.alignment < first.alignment else "farther apart"
+    return f": {spread} evenly spread, similar pairs {pairs}"
+
+
+def _best(state: AlignmentUniformityState) -> str:
+    """The highest score of a method at the step."""
+    here = [(at.score, method) for method in state.paths for at in state.travelled(method)[-1:] if at.score is not None]
+    return "Dev score {:.1f} by {}".format(*max(here)) if here else "Dev score"
 
 
 def summary(state: AlignmentUniformityState) -> str:
@@ -232,7 +234,6 @@ class AlignmentUniformity(Panel):
         step: the step to look at; by default the kept one of the method with the highest score; the last if
             nothing was scored.
         cosines: method -> a `CosinesByGrade` that watched its first run; a click then shows them.
-        color: "method", or "dev score" along a scale.
         key: see `Panel`.
 
     Raises:
@@ -394,17 +395,14 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
     path, travelled = state.paths[method], state.travelled(method)
     here, seeds = travelled[-1:], state.seeds[method]
     single = len(seeds) == 1
-    by_score = state.color == SCORE
     traces = []
     if not single:
         traces.append(_bundle(method, seeds, style.color, numbers))
     marker = {
         "symbol": ["circle-open"] + ["circle"] * (len(path) - 1),
-        "size": [10] + [8 if by_score else 5] * (len(path) - 1),
+        "size": [10] + [5] * (len(path) - 1),
         "line": {"width": [1.5] + [0] * (len(path) - 1)},
     }
-    if by_score:
-        marker |= {"color": np.array([at.score for at in path], dtype=float), "coloraxis": "coloraxis", "opacity": 1}
     traces += [
         go.Scatter(
             **_places(path),
@@ -413,7 +411,7 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             uid=f"{method}: path",
             showlegend=False,
             mode="lines+markers",
-            opacity=1 if by_score else 0.5,
+            opacity=0.8,
             line={"color": style.color, "width": 1},
             marker=marker,
         ),
@@ -423,7 +421,6 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             showlegend=False,
             hoverinfo="skip",
             mode="lines",
-            opacity=0.35 if by_score else 1,
             line={"color": style.color, "width": 3},
         ),
         go.Scatter(
@@ -536,7 +533,9 @@ def _cosines(state: AlignmentUniformityState, bands: Bands) -> Plane:
     at, title = state.looked_at, "No checkpoint yet"
     shown = next(iter(next(iter(state.cosines.values())).values()))
     if at is not None:
-        shown, title = state.cosines[at.method][at.at.step], f"{at.method}, step {at.at.step}: cosines by grade"
+        shown, title = state.cosines[at.method][at.at.step], f"{escape(at.method)}, step {at.at.step}: cosine "
+        low, high = (shown[rows].mean() for rows in (bands.rows[0], bands.rows[-1]))
+        title += f"{low:.2f} at grade {bands.names[0]} and {high:.2f} at grade {bands.names[-1]}"
     hills = ridges(shown, bands, "cosines")
     for trace in hills:
         trace.visible = at is not None
@@ -568,5 +567,5 @@ def _score(at: Measurement) -> str:
 def _range(values: list[float]) -> list[float]:
     """The axis for all steps at once, so that it does not move."""
     low, high = min(values), max(values)
-    room = 0.1 * max(high - low, 0.01)
+    room = 0.1 * max(high - low, 0.1)
     return rounded([low - room, high + room])

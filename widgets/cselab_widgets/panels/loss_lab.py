@@ -252,7 +252,7 @@ def summary(state: LossLabState) -> str:
     first = int((positives[:, None] > negatives).all(1).sum())
     n = len(positives)
     lines = [
-        f"{state.loss} at step {state.step}, temperature {state.temperature:g}{_own(state)}, batch of {n}",
+        f"{state.loss} at step {state.step}, temperature {state.temperature:g}, batch of {n}",
         f"  cosines: positives {positives.mean():.3f}, negatives {negatives.mean():.3f}; "
         f"{first} of {n} positives are their sentence's nearest",
         f"  half of the push comes from {half} of {n - 1} negatives; the hardest carries {carried[0]:.0%}",
@@ -435,15 +435,15 @@ def _curves(state: LossLabState) -> Plane:
     if state.loss == "ArcCon":  # it has no bound near a cosine of 1
         reach = 1.15 * max(map(abs, lines[0].y))
         y["range"] = [-reach, reach]
-    held = f"the other negatives {negatives:g}" if state.pair == "negative" else f"the negatives {negatives:g}"
+    held = f"the other negatives at {negatives:g}" if state.pair == "negative" else f"the negatives at {negatives:g}"
     held = f"the positive at {positive:g}, {held}" if state.pair == "negative" else held
     return Plane(
         _answer(state, lines[1]),
         named_at_ends(lines, "gradients: names"),
         {"title": {"text": f"cosine of the {state.pair}"}},
         y,
-        words=f"d loss / d cosine of one sentence, temperature {state.temperature:g}, while one {state.pair} moves; "
-        f"{held} stay.",
+        words=f"The gradient of the loss (temperature {state.temperature:g}) while one {state.pair} moves. "
+        f"Fixed: {held}.",
     )
 
 
@@ -504,12 +504,3 @@ def _run(state: LossLabState) -> Plane:
         y,
         words=f"Mean cosines of the batch over the run; the larger marks are step {state.step}.",
     )
-
-
-def _own(state: LossLabState) -> str:
-    own = {
-        "Focal-InfoNCE": f", m {state.focal_m:g}",
-        "off-dropout": f", m {state.off_dropout_m:g}",
-        "ArcCon": f", margin {state.margin:g}°",
-    }
-    return own.get(state.loss, "")

@@ -307,7 +307,7 @@ def _cloud(state: NoiseLabState) -> Plane:
             x=rounded(ring[:, 0]),
             y=rounded(ring[:, 1]),
             uid="ring",
-            name=f"mean distance here, {in_plane:.2f}",
+            name=f"mean distance, {in_plane:.2f}",
             hoverinfo="name",
             mode="lines",
             line={"color": ANCHOR, "dash": "dot", "width": 1.5},
@@ -322,7 +322,7 @@ def _cloud(state: NoiseLabState) -> Plane:
                 name=name,
                 hoverinfo="name",
                 mode="markers",
-                marker={"color": color, "symbol": symbol, "size": size, "opacity": 0.8},
+                marker={"color": color, "symbol": symbol, "size": size},
             )
         )
     everything = np.concatenate([ring, *(points for points, *_ in shown.values())])
@@ -332,13 +332,13 @@ def _cloud(state: NoiseLabState) -> Plane:
     width, height = ({"zeroline": False, "range": ends} for ends in ranges)
     radius, away = clouds.radius[row], clouds.distance[row]
     return Plane(
-        f"Dropout moves this sentence {radius:.2f}; its neighbour is {away:.2f} away",
+        f"In {len(centre)} dimensions dropout moves this sentence {radius:.2f}; its neighbour is {away:.2f} away",
         traces,
         {"title": {"text": "towards the neighbour"}, **width},
         {"title": {"text": "across"}, **height},
         square=True,
-        words=f"Two of {len(centre)} dimensions. The ring is the mean distance (root mean square) in these two; in all "
-        f"dimensions it is {radius:.2f}.",
+        words="The picture shows two of the dimensions. In these two, dropout moves the sentence as far as the ring "
+        "(root mean square).",
     )
 
 

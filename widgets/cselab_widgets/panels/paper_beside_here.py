@@ -4,14 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
-
-from cselab._util.writing import write_text
 
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
@@ -201,6 +198,7 @@ def _gains(state: PaperBesideHereState) -> go.Figure:
         customdata=cells,
         hovertext=[["" if line is None else _gain_hover(rows[line]) for line in row] for row in cells],
         texttemplate="%{text}",
+        textfont={"size": 13},
         hovertemplate="%{hovertext}<extra></extra>",
         uid="gains",
         colorscale=COLOURS,
@@ -218,8 +216,8 @@ def _gains(state: PaperBesideHereState) -> go.Figure:
 
 
 def _gain_cell(one: Mapping[str, Any]) -> str:
-    """A gain; in brackets one without an interval."""
-    return f"({one['gain']:+.1f})" if np.isnan(one["gain_low"]) else f"{one['gain']:+.1f}"
+    """A gain; in italics one without an interval."""
+    return f"<i>{one['gain']:+.1f}</i>" if np.isnan(one["gain_low"]) else f"{one['gain']:+.1f}"
 
 
 def _limit(values: np.ndarray) -> float:
@@ -255,8 +253,10 @@ def summary(state: PaperBesideHereState) -> str:
 
 def counted(state: PaperBesideHereState) -> str:
     """How many gains the seeds decide."""
-    gain = state.frame["gain"].where(state.decided, 0)
-    return f"{(gain > 0).sum()} of {len(gain)} gains lie above {state.baseline}, {(gain < 0).sum()} below"
+    single = state.frame["gain_low"].isna().all()
+    gain = state.frame["gain"] if single else state.frame["gain"].where(state.decided, 0)
+    runs = "of single runs " if single else ""
+    return f"{(gain > 0).sum()} of {len(gain)} gains {runs}lie above {state.baseline}, {(gain < 0).sum()} below"
 
 
 def _gains_in_words(state: PaperBesideHereState) -> str:
@@ -294,7 +294,7 @@ def _gains_explained(state: PaperBesideHereState) -> str:
     single = state.frame["gain_low"].isna()
     if not single.all():
         text += " Blue: above; orange: below; no colour: the 95 % interval over the seeds contains 0."
-    return f"{text} In brackets: a single run, which has no interval." if single.any() else text
+    return f"{text} In italics: a single run, which has no interval." if single.any() else text
 
 
 def details(state: PaperBesideHereState) -> str:
@@ -435,20 +435,6 @@ class PaperBesideHere(Panel):
     def to_frame(self) -> "pandas.DataFrame":
         """A line for each row and column, all of them."""
         return self.state.frame.copy()
-
-    def to_latex(self) -> str:
-        """The table of the column shown, with booktabs."""
-        from cselab_lab.tables import table
-
-        return table(_cells(self.state), form="latex")
-
-    def save(self, path: str | Path) -> list[Path]:
-        """As `Panel.save`, and .tex: the table of the column shown, with booktabs."""
-        path = Path(path)
-        if path.suffix != ".tex":
-            return super().save(path)
-        write_text(path, self.to_latex() + "\n")
-        return [path]
 
 
 def _said(verdict: Any) -> str:

@@ -342,7 +342,7 @@ export function mountSphere(place, shown, told) {
     element("div", { class: "cselab-buttons" }, release, again));
   const picture = element("div", {}, svg, legend);
   const root = element("div", { class: "cselab-sphere", "data-lm-suppress-shortcuts": "true" }, picture,
-    element("div", {}, controls, says, refused, tally.box, which, words.box));
+    element("div", {}, says, controls, refused, tally.box, which, words.box));
   place.append(root);
   build();
   show();

@@ -39,7 +39,7 @@ function cloud(rows, state, when) {
   const dots = [x, y].flatMap((side) => side.map(([across, up], i) =>
     drawn("circle", { cx: across, cy: -up, r: like.has(i) ? 0.02 : 0.012, fill: like.has(i) ? "#0072b2" : "#808080" })));
   const ties = close.map((i) => drawn("path", { d: `M${x[i][0]},${-x[i][1]}L${y[i][0]},${-y[i][1]}`, class: "cselab-tie" }));
-  return element("figure", { style: "margin: 0" }, element("figcaption", { style: "font-size: 15px" }, title),
+  return element("figure", { style: "margin: 0" }, element("figcaption", { class: "cselab-title", style: "margin: 4px 0" }, title),
     drawn("svg", { viewBox: "-1.02 -1.02 2.04 2.04", role: "img", "aria-label": title },
       drawn("circle", { r: 1, class: "cselab-circle" }), ...ties, ...dots));
 }
@@ -83,13 +83,13 @@ export function mountToyTraining(place, shown, told) {
   let run = null;
   /** @type {ReturnType<typeof untrained> | undefined} */
   let rows; // as the last run left them
-  let when = "before training";
+  let when = "Before training";
 
   const draw = () => {
     const runs = run ? [...state.runs, run] : state.runs;
     rows = run?.rows ?? rows ?? untrained(state);
     const step = run?.history.at(-1)?.step;
-    seen.replaceChildren(cloud(rows, state, step === undefined ? when : (when = `step ${step}`)));
+    seen.replaceChildren(cloud(rows, state, step === undefined ? when : (when = `Step ${step}`)));
     const [first, ...others] = TOY_CURVES.map((curve) => chart(runs, curve));
     score.replaceChildren(first);
     plots.replaceChildren(...others);
@@ -138,7 +138,7 @@ export function mountToyTraining(place, shown, told) {
   const clear = button("forget the runs", () => {
     paused();
     run = null;
-    [state.runs, rows, when] = [[], undefined, "before training"];
+    [state.runs, rows, when] = [[], undefined, "Before training"];
     paused();
     draw();
     tell();
@@ -194,7 +194,7 @@ export function mountToyTraining(place, shown, told) {
     update(next) {
       if (JSON.stringify(next) === JSON.stringify(state)) return;
       paused();
-      [run, rows, when] = [null, undefined, "before training"];
+      [run, rows, when] = [null, undefined, "Before training"];
       state = structuredClone(next);
       paused();
       show();

@@ -432,6 +432,7 @@ def _histories(name: str, given: Any) -> tuple[tuple[Row, ...], ...]:
 
 def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     traces, named = [], column == "score"  # one legend, in the first plane
+    keyed = named and len(state.others) + bool(state.rows) > 1
     for name, color in zip(state.others, cycle(COLORS)):
         steps, mean, low, high = band(state.others[name], column)
         shade = {"color": color, "width": 0}
@@ -449,13 +450,13 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
                 showlegend=False,
                 visible=len(state.others[name]) > 1,
             ),
-            _line(f"{column}: {name}", steps, mean, {"color": color, "width": 1.5}, name, name=name, showlegend=named),
+            _line(f"{column}: {name}", steps, mean, {"color": color, "width": 1.5}, name, name=name, showlegend=keyed),
         ]
     steps, values = curve(state.rows, column)
     drawn = "lines+markers" if len(steps) < 40 else "lines"
     live: dict[str, Any] = {
         "name": state.name or "run",
-        "showlegend": named and bool(state.rows and state.others),
+        "showlegend": keyed and bool(state.rows),
         "mode": drawn,
         "marker": {"size": 6},
     }

@@ -64,10 +64,16 @@ def figure(state: WordContributionsState) -> go.Figure:
 
 def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: float) -> Plane:
     n, m = len(parts.first), len(parts.second)
+    first, second = [*map(escape, parts.first)], [*map(escape, parts.second)]
+    rows, columns = [*first, "<b>all</b>"], [*second, "<b>all</b>"]
     pairs, sums = np.full((2, n + 1, m + 1), np.nan)
+    sums[:n, m], sums[n, :m] = 100 * parts.of_first, 100 * parts.of_second
     if parts.pairs is not None:
         pairs[:n, :m] = 100 * parts.pairs
-    sums[:n, m], sums[n, :m] = 100 * parts.of_first, 100 * parts.of_second
+    else:  # one column, with a gap between the sentences
+        rows, columns = [*first, "", *second], ["falls by"]
+        sums = np.concatenate([sums[:, m], sums[n, :m]])[:, None]
+        pairs = np.full_like(sums, np.nan)
     traces = [
         heatmap(pairs.round(2), f"{number}: pairs", inside, "%{y} and %{x}: %{z:.2f}"),
         heatmap(sums.round(2), f"{number}: words", edge, "%{y}, %{x}: %{z:.1f}"),
@@ -75,12 +81,9 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
     for trace in traces:
         trace.update(xgap=1, ygap=1, opacity=0.75, texttemplate="%{z:.1f}" if max(n, m) <= WITH_NUMBERS else None)
     bare = {"showline": False, "showgrid": False, "ticks": "", "fixedrange": True}
-    across, up = (
-        {**bare, "tickvals": list(range(len(words) + 1)), "ticktext": [*map(escape, words), "<b>all</b>"]}
-        for words in (parts.second, parts.first)
-    )
+    width, height = ({**bare, "tickvals": list(range(len(words))), "ticktext": words} for words in (columns, rows))
     title = f"{escape(name)}: cosine {parts.cosine:.2f}, {escape(top(parts))}"
-    return Plane(title, traces, across, {**up, "autorange": "reversed", "automargin": True})
+    return Plane(title, traces, width, {**height, "autorange": "reversed", "automargin": True})
 
 
 def top(parts: CosineParts) -> str:
@@ -105,7 +108,7 @@ def summary(state: WordContributionsState) -> str:
 def explain(state: WordContributionsState) -> str:
     """The meaning of a cell."""
     if any(parts.pairs is None for parts in state.drawn.values()):
-        return "This pooling has no exact sum. The edges show how far the cosine falls without a word (hundredths)."
+        return "This pooling has no exact sum. A cell is how far the cosine falls without a word, in hundredths."
     return "A cell is the part of the cosine that two words have, in hundredths. All cells sum to the cosine."
 
 
