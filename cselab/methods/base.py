@@ -7,6 +7,7 @@ paper's additions to SimCSE.
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -329,6 +330,7 @@ class Method(nn.Module):
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
 
+@cache
 def _annotated(part: type) -> dict[str, Any]:
     notes = inspect.get_annotations(part, eval_str=True)  # a file may import annotations from __future__
     return {

@@ -1,6 +1,6 @@
 """`python -m cselab_lab.cli`, for `accelerate launch -m`."""
 
-from cselab_lab.cli import main
+from . import main
 
 if __name__ == "__main__":
     main()

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from cselab._util.choices import did_you_mean
-from cselab_lab.cli import options
 
+from . import options
 from .frame import Group
 
 data = Group("data", help="Check, fetch and convert public data sets.")

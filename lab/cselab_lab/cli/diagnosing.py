@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from cselab_lab.cli import options
-
+from . import options
 from .frame import Command
 from .names import check_encoder, names
 

@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from cselab._util.progress import is_quiet
-from cselab_lab.cli import options
 
+from . import options
 from .frame import Command
 
 

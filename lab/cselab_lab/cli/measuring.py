@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from cselab_lab.cli import options
-
+from . import options
 from .frame import Command
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from cselab._util.progress import be_quiet
 from cselab.data.files import check_file, ending
 from cselab.data.tables import TABLES, check_corpus
 from cselab.encoders.open import BUNDLED
-from cselab_lab.cli import names
 from cselab_lab.tables import FORMS, check_form
+
+from . import names
 
 if TYPE_CHECKING:
     import torch
@@ -120,10 +121,11 @@ def _corpus(name: str) -> Path:
         return check_corpus(name)
     if sys.stdin is None:
         raise ValueError("- means standard input, which is closed: name a file, or send text with a pipe")
-    folder = Path(click.get_current_context().with_resource(TemporaryDirectory(prefix="cselab-")))
     lines = sys.stdin.buffer
     if not (first := lines.readline()):
         raise ValueError("- means standard input, which is empty: send text with a pipe, or name a file")
+    # the root's context ends even where a later option is wrong
+    folder = Path(click.get_current_context().find_root().with_resource(TemporaryDirectory(prefix="cselab-")))
     form = "jsonl" if first.startswith(b'{"') else "json" if re.match(rb'\[\s*([{"]|$)', first) else "txt"
     file = folder / f"standard-input.{form}"
     with open(file, "wb") as copy:

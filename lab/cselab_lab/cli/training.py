@@ -13,8 +13,8 @@ import click
 
 from cselab._util.progress import is_quiet, say
 from cselab.encoders.open import BUNDLED
-from cselab_lab.cli import names, options
 
+from . import names, options
 from .frame import INTERRUPTED, Command
 
 if TYPE_CHECKING:

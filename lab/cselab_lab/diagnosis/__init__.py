@@ -1,7 +1,6 @@
 """Faults of a run, unexpected scores, and systems that tie."""
 
-from cselab_lab.diagnosis import encoders, texts, training, vectors  # each registers its signs
-
+from . import encoders, texts, training, vectors  # each registers its signs
 from .diagnose import diagnose
 from .explaining import Explanation, ScoreExplainer, Trial, explain_score
 from .report import Diagnosis, Finding

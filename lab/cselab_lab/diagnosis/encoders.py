@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cselab_lab.diagnosis import pictures
-
+from . import pictures
 from .signs import sign
 
 if TYPE_CHECKING:

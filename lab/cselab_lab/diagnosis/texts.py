@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from cselab_lab.diagnosis import pictures
-
+from . import pictures
 from .evidence import BATCH
 from .signs import sign
 

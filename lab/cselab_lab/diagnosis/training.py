@@ -8,8 +8,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from cselab_lab.diagnosis import pictures
-
+from . import pictures
 from .signs import sign
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cselab.metrics import DegenerateEmbeddings, effective_rank, mean_cosine
-from cselab_lab.diagnosis import pictures
 
+from . import pictures
 from .signs import sign
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The papers' experiments: every table and figure as rows to run, with published and our numbers.
 
-    from cselab_lab.experiments import run_experiment
+    from . import run_experiment
     results = run_experiment("imsimcse-table1", seeds=range(5))
     print(results)
 
@@ -10,8 +10,7 @@ computes the jobs that have no line yet, `results` stores the lines and reads th
 See also: `cselab_lab.experiments.published` for the numbers of the papers; `cselab experiment` on the command line.
 """
 
-from cselab_lab.experiments import comparison, effects, focal, growth, imsimcse, survey, whitenedcse  # noqa: F401  (each declares)
-
+from . import comparison, effects, focal, growth, imsimcse, survey, whitenedcse  # noqa: F401  (each declares)
 from .plan import (
     EXPERIMENTS,
     PROFILES,

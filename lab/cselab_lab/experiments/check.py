@@ -21,12 +21,14 @@ class Check:
         tolerance: the largest difference that is allowed.
         compared: the number of shared numbers; numbers with missing data are not compared.
         differences: the numbers beyond the tolerance: the recorded and the new value.
+        devices: the machine of the record, and this one; long training differs between a GPU and a CPU.
     """
 
     job: str
     tolerance: float
     compared: int
     differences: dict[str, tuple[float, float]]
+    devices: tuple[str, str]
 
     @property
     def agrees(self) -> bool:
@@ -37,6 +39,8 @@ class Check:
         if self.agrees:
             return f"{self.job}: {self.compared} numbers agree within {self.tolerance:g}"
         found = [f"{number} {there:g} recorded, {here:g} here" for number, (there, here) in self.differences.items()]
+        if len(set(self.devices)) > 1:
+            found.append("recorded on {}, checked on {}".format(*self.devices))
         return f"{self.job}: DIFFERS: {'; '.join(found) or 'nothing to compare'}"
 
 
@@ -60,16 +64,19 @@ def check_experiment(
     results = read_results(experiment, profile, folder)
     labels = [results.experiment.row(label).label for label in only] or list(results.lines)
     recorded = [
-        (Job(label, seed, line["settings"], tuple(line["suites"]), results.profile.geometry), line["scores"])
+        (Job(label, seed, line["settings"], tuple(line["suites"]), results.profile.geometry), line)
         for label in labels
         for seed, line in results.lines.get(label, {}).items()
         if seeds is None or seed is None or seed in seeds
     ]
     if not recorded:
         raise ValueError(results.nothing or f"no record of {', '.join(labels)} has these seeds")
-    for job, scores in recorded:
-        here = run_job(job)["scores"]
+    for job, line in recorded:
+        again = run_job(job)
+        scores, here = line["scores"], again["scores"]
         tolerance = FLOW_TOLERANCE if job.settings.get("posthoc") == "flow" else TOLERANCE
         both = {number: (there, here[number]) for number, there in scores.items() if number in here}
         differences = {number: pair for number, pair in both.items() if abs(pair[0] - pair[1]) > tolerance}
-        yield Check(job.name, tolerance, len(both), differences)
+        yield Check(
+            job.name, tolerance, len(both), differences, (line["versions"]["device"], again["versions"]["device"])
+        )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from cselab._util.choices import check_choice
-from cselab_lab.lessons.checks.encoders import plain
+
+from .checks.encoders import plain
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder

@@ -1,6 +1,6 @@
 """The setup of a lesson in one call: sizes, a device, an encoder, a world, sentences, dev pairs.
 
-from cselab_lab.lessons import lesson
+from . import lesson
 lab = lesson.setup("00_tour", profile=profile, seed=seed)
 run = train(lab.plain.copy(), "simcse", lab.corpus, lab.config(), lab.dev)
 """
@@ -20,7 +20,8 @@ from cselab_lab.headless.parameters import typed_parameters
 from cselab_lab.headless.record import record
 from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
 from cselab_lab.headless.sizes import SIZES
-from cselab_lab.lessons.guesses import guess
+
+from .guesses import guess
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder

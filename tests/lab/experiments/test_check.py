@@ -1,5 +1,7 @@
 """A record is checked by training it again; a changed number is found."""
 
+import re
+
 import pytest
 from click.testing import CliRunner
 from cselab_lab import cli
@@ -22,10 +24,11 @@ def test_a_record_agrees_until_a_number_is_changed(tmp_path):
     file = tmp_path / f"{TABLE}.smoke.jsonl"
     plain, simcse = file.read_text(encoding="utf-8").splitlines()
     before = simcse[simcse.index('"World-STS": ') :].split(",")[0]
-    changed = simcse.replace(before, '"World-STS": 99.0')
+    changed = re.sub('"device": "[^"]*"', '"device": "a GPU"', simcse.replace(before, '"World-STS": 99.0'))
     file.write_text(f"{plain}\n{changed}\n", encoding="utf-8")
     code, said = check(*where, "--only", "SimCSE", "--seeds", "0")
     assert code == 1 and said.startswith("SimCSE, seed 0: DIFFERS: World-STS 99 recorded, ")
+    assert "; recorded on a GPU, checked on " in said
     code, said = check(*where, "--seeds", "7", "--only", "SimCSE")
     assert code == 1 and "no record of SimCSE has these seeds" in said
     code, said = check("--folder", tmp_path / "empty")

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import nct, rankdata, spearmanr, t
 
-from cselab_lab.lessons.checks.answers import is_whole
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
+
+from .answers import is_whole
 
 # ---- 1: Spearman's correlation: my_spearman(x, y), ties at their middle rank ------------------------------
 

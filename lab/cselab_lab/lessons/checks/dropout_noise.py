@@ -6,8 +6,9 @@ from typing import Any
 import torch
 from torch.nn.functional import normalize
 
-from cselab_lab.lessons.checks.answers import AS_IT_IS, choice_mistakes, right_gradient, why_not_drawn, wrong_shapes
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
+
+from .answers import AS_IT_IS, choice_mistakes, right_gradient, why_not_drawn, wrong_shapes
 
 
 def _at(*degrees: float) -> torch.Tensor:

@@ -5,8 +5,9 @@ from typing import Any
 
 import torch
 
-from cselab_lab.lessons.checks.answers import AS_IT_IS, choice_mistakes, right_gradient
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
+
+from .answers import AS_IT_IS, choice_mistakes, right_gradient
 
 # ---- 1: Focal-InfoNCE: my_focal(cosines, temperature=0.07, m=0.3), the mean over the rows -----------------
 

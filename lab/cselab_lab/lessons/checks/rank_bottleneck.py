@@ -7,8 +7,9 @@ import numpy as np
 import torch
 from torch.nn.functional import batch_norm
 
-from cselab_lab.lessons.checks.answers import choice_mistakes, right_gradient, why_not_drawn, wrong_shapes
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
+
+from .answers import choice_mistakes, right_gradient, why_not_drawn, wrong_shapes
 
 _ANCHOR = torch.tensor([[2.0, 0.0, 1.0], [4.0, 1.0, -1.0], [9.0, 5.0, 0.0], [1.0, 2.0, 3.0], [3.0, 0.5, 1.5]])
 _POSITIVE = torch.tensor([[1.0, 0.5, 1.0], [5.0, 0.0, -2.0], [7.0, 4.0, 1.0], [2.0, 3.0, 2.0], [3.0, 2.0, -1.0]])

@@ -143,7 +143,7 @@ def _are_synonyms(left: str, right: str) -> bool:
 @cache
 def _known() -> set[str]:
     """Every word in the vocabulary of `mini` and in the world."""
-    from cselab_lab.lessons.checks.encoders import plain
+    from .encoders import plain
 
     return {*plain().tokenizer.get_vocab(), *(word for member in _groups() for word in words(member))}
 

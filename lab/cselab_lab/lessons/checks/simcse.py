@@ -8,8 +8,9 @@ from torch import nn
 from torch.nn.functional import cross_entropy, normalize
 
 from cselab.losses import info_nce
-from cselab_lab.lessons.checks.answers import LOST, choice_mistakes, right_gradient, wrong_shapes
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
+
+from .answers import LOST, choice_mistakes, right_gradient, wrong_shapes
 
 # ---- 1: one vector per sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
 

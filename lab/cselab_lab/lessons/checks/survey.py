@@ -8,8 +8,9 @@ import torch
 
 from cselab.encoders.encoding import Encode
 from cselab.methods import Method, Setup, Views
-from cselab_lab.lessons.checks.encoders import plain, rows
 from cselab_lab.lessons.exercises import Check, Exercise
+
+from .encoders import plain, rows
 
 ROWS = 8
 

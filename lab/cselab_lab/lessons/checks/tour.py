@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import torch
 
-from cselab_lab.lessons.checks.answers import LOST, are_texts, choice_mistakes
-from cselab_lab.lessons.checks.encoders import cosine
-from cselab_lab.lessons.checks.sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, words
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
+
+from .answers import LOST, are_texts, choice_mistakes
+from .encoders import cosine
+from .sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, words
 
 # ---- 1: two sentences with different meanings and a high cosine under `mini` -----------------------------
 

@@ -11,8 +11,9 @@ from torch.nn.functional import cross_entropy, normalize
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
 from cselab.sgw import shuffled_group_whiten
-from cselab_lab.lessons.checks.answers import choice_mistakes, right_gradient
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
+
+from .answers import choice_mistakes, right_gradient
 
 # Four rows of two channels, whitened by hand. One with variances 2.5 and covariance 1.5 is multiplied by
 # [[3, -1], [-1, 3]] / 4; one without covariance and variances 2 and 1/2 is divided by its standard deviations.

@@ -8,8 +8,9 @@ import numpy as np
 import torch
 
 from cselab.evaluators.vectors import Encoder
-from cselab_lab.lessons.checks.encoders import plain, sentences
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
+
+from .encoders import plain, sentences
 
 if TYPE_CHECKING:
     from cselab.evaluators import PairsEvaluator
