@@ -555,7 +555,7 @@ def numbers_of(value: object) -> Any:
         parts = [numbers_of(part) for part in value]
         value = None if any(part is None for part in parts) else parts
     try:
-        return None if value is None else np.asarray(value, dtype=np.float64)
+        return None if value is None else np.asarray(value, dtype=np.float64).copy()  # torch takes no [::-1]
     except (TypeError, ValueError):
         return None
 

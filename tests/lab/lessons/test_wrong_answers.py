@@ -99,6 +99,13 @@ def with_epsilon_outside_the_root(anchor, positive, temperature=5.0):
     return cross_entropy(a.T @ p / len(anchor) / temperature, torch.arange(anchor.shape[1]))
 
 
+def removal_as_coordinates(x, k):
+    centred = x - x.mean(axis=0)
+    return (
+        np.linalg.svd(centred, full_matrices=False)[0] * ([0] * k + [1] * (x.shape[1] - k)) * np.linalg.svd(centred)[1]
+    )
+
+
 WRONG = {
     "tour.FOOLED": [
         ("in brackets", "The girl hugs the boy. The boy hugs the girl."),
@@ -127,6 +134,7 @@ WRONG = {
             lambda x: ((normed(x) @ normed(x).T).sum() - len(x)) / len(x) / (len(x) - 1),
         )
     ],
+    "anisotropy.REMOVAL": [("coordinates along the directions", removal_as_coordinates)],
     "simcse.VIEWS": [
         ("a list of 1 (shapes (8, 32))", lambda n, ids, mask: [n(ids.repeat(2, 1), mask.repeat(2, 1))]),
         (
@@ -322,6 +330,7 @@ def test_the_expected_values_of_focal_infonce_are_those_of_the_library():
 
 def test_a_cone_that_says_nothing_keeps_the_order_exactly():
     assert diagnose(lambda rows: with_column(normed(rows), 10.0), alignment_uniformity.CONE).solved
+    assert diagnose(lambda rows: with_column(normed(rows), 10.0)[:, ::-1], alignment_uniformity.CONE).solved
 
 
 @pytest.mark.parametrize("change", [lambda x: 1e-6 * x + 100, lambda x: x + 1e9, lambda x: 3 - 2 * x + 1e4])

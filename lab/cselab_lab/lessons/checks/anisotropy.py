@@ -92,6 +92,10 @@ REMOVAL = Exercise(
         ),
         "You removed the directions of the smallest variance.": "[:k] -> [::-1][:k]",
         "You kept the k directions and removed the rest: subtract them.": "centred - centred @ -> centred @",
+        "These are coordinates along the directions: multiply them by the directions again.": (
+            "centred - centred @ directions.T @ directions -> "
+            "(centred - centred @ directions.T @ directions) @ np.linalg.svd(centred, full_matrices=False)[2].T"
+        ),
         "The directions are the rows of svd's last matrix, vt[:k], not its columns.": "[:k] -> [:, :k].T",
     },
 )
