@@ -32,7 +32,15 @@ from .folder import OPTIONAL, check_folder, is_decoder, load_backbone, load_toke
 from .heads import check_head, check_widths
 from .open import POOLINGS, find_encoder
 from .pooling import Vectors, get_pooling
-from .speed import Precision, computing_in, ends_apart, fastest_linear, first_token_alone, to_device
+from .speed import (
+    Precision,
+    computing_in,
+    ends_apart,
+    expand_attention_mask,
+    fastest_linear,
+    first_token_alone,
+    to_device,
+)
 from .text import (
     CHARACTERS,
     TokenVectors,
@@ -450,12 +458,12 @@ class SentenceEncoder(nn.Module):
         With `apart` the vectors of the tokens that a mean pooling averages, those of the first sentence first.
         """
         pooling = get_pooling(self.pooling)
+        ready = expand_attention_mask if self.prefix is None else self.prefix.before
         reads_first = pooling.counts == "first" and self.tokenizer.padding_side == "right"
         alone = reads_first and ends_apart(self.backbone)
         shortened = first_token_alone(self.backbone) if alone else nullcontext()
         with shortened, embedding_masked(self.backbone, features) as unmasked:
-            inputs = unmasked if self.prefix is None else self.prefix.before(unmasked, self.backbone)
-            output = self.backbone(**inputs, output_hidden_states=len(pooling.layers) > 1)
+            output = self.backbone(**ready(unmasked, self.backbone), output_hidden_states=len(pooling.layers) > 1)
         layers = output.hidden_states or [output.last_hidden_state]
         counted = features["attention_mask"][:, :1] if alone else features["attention_mask"]
         if pooling.counts == "mask":

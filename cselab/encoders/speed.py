@@ -12,7 +12,7 @@ See also: `cselab.training.deferred_metrics`, the numbers of training steps.
 
 import platform
 import timeit
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -211,3 +211,21 @@ def to_device(tensor: Tensor, device: torch.device) -> Tensor:
     if device.type == "cuda" and not tensor.is_cuda:
         return tensor.pin_memory().to(device, non_blocking=True)
     return tensor.to(device)
+
+
+TAKE_AN_EXPANDED_MASK = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "mpnet"})
+"""Encoders of transformers with one mask for all layers."""
+
+
+def expand_attention_mask(inputs: Mapping[str, Any], backbone: Any) -> Mapping[str, Any]:
+    """The inputs with the mask in the form of scaled-dot-product attention, for a device with a queue.
+
+    With [n, t], transformers reads from the device in every forward pass whether the mask is empty. With [n, 1, t, t]
+    it uses the mask unchanged.
+    """
+    config, mask = backbone.config, inputs["attention_mask"]
+    simple = config.model_type in TAKE_AN_EXPANDED_MASK and config._attn_implementation == "sdpa"
+    if not (simple and is_asynchronous(mask.device)):
+        return inputs
+    rows, length = mask.shape
+    return {**inputs, "attention_mask": mask.bool()[:, None, None].expand(rows, 1, length, length)}
