@@ -191,7 +191,7 @@ def _best(state: AlignmentUniformityState) -> str:
 def summary(state: AlignmentUniformityState) -> str:
     """The place of each method at the current step, a line each."""
     width = max(map(len, state.paths))
-    lines = [f"Alignment and uniformity at step {state.step} (lower is better for both)"]
+    lines = [f"Alignment and uniformity at step {state.step} (lower is better)"]
     for method in state.paths:
         here = state.travelled(method)[-1]
         count = len(state.seeds[method])
@@ -244,7 +244,7 @@ class AlignmentUniformity(Panel):
 
     >>> row = {"step": 0, "alignment": 0.2, "uniformity": -1.5, "score": 51.4}
     >>> AlignmentUniformity({"SimCSE": [row]})
-    Alignment and uniformity at step 0 (lower is better for both)
+    Alignment and uniformity at step 0 (lower is better)
       SimCSE  step     0  alignment 0.200  uniformity  -1.500  dev score 51.40
     """
 

@@ -36,7 +36,7 @@ SPEARMAN = Exercise(
     ),
     solution=Solution("10_benchmarks", "my_spearman"),
     mistakes={
-        "This is Pearson's correlation of the values: rank both sides first.": "ranks(x), ranks(y) -> x, y",
+        "This is Pearson's correlation of the values: rank the two sides first.": "ranks(x), ranks(y) -> x, y",
         "argsort gives the order of the values, not their ranks.": (
             "(ranks(x), ranks(y)) -> (np.argsort(x), np.argsort(y))"
         ),
@@ -119,7 +119,7 @@ PAIRED_BOOTSTRAP = Exercise(
     ),
     Check("a new seed draws new pairs", lambda interval: not _same(interval, 1, 2), "is a seed fixed in your code?"),
     Check(
-        "one resample has one gain: both ends are equal",
+        "one resample has one gain: the ends are equal",
         lambda interval: not _has_width(interval, 1),
         "is the number of resamples fixed in your code?",
     ),
