@@ -47,6 +47,11 @@ SHOW_CELL = """async ([id, theme]) => {
     notebook.activeCellIndex = notebook.widgets.findIndex((cell) => cell.model.id === id);
     notebook.activeCell.node.scrollIntoView();
 }"""
+LOOKS = (
+    ("-dark", "JupyterLab Dark", 1000, 998),
+    ("", "JupyterLab Light", 1000, 998),
+    ("-phone", "JupyterLab Light", 560, 1300),
+)
 COVER = "Eight sentences as pairs of points on a sphere: arrows show how InfoNCE pushes each point."
 MOTION = (
     "Eight sentences as points on a sphere start in a narrow cone; InfoNCE pulls pairs together and spreads the rest."
@@ -100,7 +105,7 @@ def opened(address: str, width: int, height: int) -> Iterator[Page]:
 
 
 def lesson(picture: Path) -> None:
-    """The tour in JupyterLab: a guess, the answer, and the panel below; light, and `-dark` beside it."""
+    """The tour in JupyterLab: a guess, the answer, and the panel below; light, with `-dark` and `-phone` beside it."""
     token = secrets.token_hex(16)
     with tempfile.TemporaryDirectory() as folder:
         notebook = nbformat.read(REPOSITORY / "notebooks/00_tour.ipynb", as_version=4)
@@ -121,7 +126,8 @@ def lesson(picture: Path) -> None:
                 page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
                 for id in ("parameters", "setup", "guess-cone", "cone-numbers", "first-look"):
                     page.evaluate(RUN_CELL, id)
-                for name, theme in (("-dark", "JupyterLab Dark"), ("", "JupyterLab Light")):
+                for name, theme, width, height in LOOKS:
+                    page.set_viewport_size({"width": width, "height": height})
                     for _ in range(3):  # what lies above is drawn, and moves the cell
                         page.evaluate(SHOW_CELL, ["about-cone", theme])
                         page.wait_for_timeout(3000)
