@@ -252,7 +252,7 @@ def summary(state: LossLabState) -> str:
     first = int((positives[:, None] > negatives).all(1).sum())
     n = len(positives)
     lines = [
-        f"{state.loss} at step {state.step}, temperature {state.temperature:g}, batch of {n}",
+        f"{state.loss} at step {state.step}, temperature {state.temperature:g}{_own(state)}, batch of {n}",
         f"  cosines: positives {positives.mean():.3f}, negatives {negatives.mean():.3f}; "
         f"{first} of {n} positives are their sentence's nearest",
         f"  half of the push comes from {half} of {n - 1} negatives; the hardest carries {carried[0]:.0%}",
@@ -504,3 +504,12 @@ def _run(state: LossLabState) -> Plane:
         y,
         words=f"Mean cosines of the batch over the run; the larger marks are step {state.step}.",
     )
+
+
+def _own(state: LossLabState) -> str:
+    own = {
+        "Focal-InfoNCE": f", m {state.focal_m:g}",
+        "off-dropout": f", m {state.off_dropout_m:g}",
+        "ArcCon": f", margin {state.margin:g}°",
+    }
+    return own.get(state.loss, "")
