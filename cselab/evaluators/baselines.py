@@ -18,7 +18,6 @@ from cselab.data.pairs import PairSource
 from cselab.encoders.any_encoder import as_encoder, encode
 from cselab.encoders.speed import Precision
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
-from cselab.transforms import BertWhitening, ComponentsRemoved, fit
 
 from .evaluation import evaluate
 from .records import Scores
@@ -152,6 +151,8 @@ class TransformedEncoder:
 
     def token_vectors(self, sentence: str) -> Any:
         """Vectors of the tokens whose mean is that of the sentence; None if the transform is not linear."""
+        from cselab.transforms import BertWhitening, ComponentsRemoved
+
         found = getattr(self.encoder, "token_vectors", lambda _: None)(sentence)
         if found is None or not isinstance(self.transform, ComponentsRemoved | BertWhitening):
             return None
@@ -182,6 +183,8 @@ def fitted(
             same, or none.
         DataError: no such file, or no sentence in the file.
     """
+    from cselab.transforms import fit
+
     if not hasattr(encoder, "encode"):
         raise NeedsVectors(f"{transform} transforms sentence vectors; {name_of(encoder)} has none")
     if str(text) == "world":

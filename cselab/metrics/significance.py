@@ -89,7 +89,7 @@ def correlation(predicted: Side, gold: Side, metric: Correlation = "spearman") -
     for side, values in (("predictions", predicted), ("gold scores", gold)):
         if len(values) < 2 or values.min() == values.max():
             raise UndefinedCorrelation(f"no correlation: the {len(values)} {side} are all the same")
-    return float(_scored(predicted[None], gold[None], metric)[0])
+    return float(_scored(predicted, gold, np.arange(len(gold))[None], metric)[0])
 
 
 def accuracy(predicted: Int[np.ndarray, " n"], gold: Int[np.ndarray, " n"]) -> float:
@@ -292,14 +292,13 @@ def resampled(
     """The score of each prediction on the same `resamples` draws of rows with replacement."""
     generator = np.random.default_rng(seed)
     draws = np.zeros((len(predictions), resamples))
-    taken, compared = (_ranks_of_drawn, "pearson") if metric == "spearman" else (np.take, metric)
     for rows, share in _strata(strata, gold):
         step = max(1, BLOCK // len(rows))
         for start in range(0, resamples, step):
             block = slice(start, min(start + step, resamples))
             drawn = generator.integers(len(rows), size=(block.stop - start, len(rows)))
             for k, predicted in enumerate(predictions):
-                draws[k, block] += share * _scored(taken(predicted[rows], drawn), taken(gold[rows], drawn), compared)
+                draws[k, block] += share * _scored(predicted[rows], gold[rows], drawn, metric)
     return draws
 
 
@@ -314,17 +313,14 @@ def _ranks_of_drawn(values: Shaped[np.ndarray, " n"], drawn: Int[np.ndarray, "b 
 
 
 def _scored(
-    predicted: Shaped[np.ndarray, "b n"], gold: Shaped[np.ndarray, "b n"], metric: str
+    predicted: Shaped[np.ndarray, " n"], gold: Shaped[np.ndarray, " n"], drawn: Int[np.ndarray, "b m"], metric: str
 ) -> Float[np.ndarray, " b"]:
-    """The metric of each row of rows; a correlation is NaN where a side is constant."""
+    """The metric of each draw of rows; a correlation is NaN where a side is constant."""
     if metric == "accuracy":
-        return (predicted == gold).mean(axis=1)
-    if metric == "spearman":
-        from scipy.stats import rankdata
-
-        predicted, gold = rankdata(predicted, axis=1), rankdata(gold, axis=1)
-    x = predicted - predicted.mean(axis=1, keepdims=True)
-    y = gold - gold.mean(axis=1, keepdims=True)
+        return (predicted == gold)[drawn].mean(axis=1)
+    x, y = (_ranks_of_drawn(one, drawn) if metric == "spearman" else one[drawn] for one in (predicted, gold))
+    x = x - x.mean(axis=1, keepdims=True)
+    y = y - y.mean(axis=1, keepdims=True)
     spread = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
     return np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=spread > 0)
 

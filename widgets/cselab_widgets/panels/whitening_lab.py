@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 import torch
-from scipy.stats import entropy
 from torch import Tensor
 
 from cselab.metrics import mean_cosine, uniformity
@@ -162,17 +161,18 @@ class Measured(NamedTuple):
 def measured(rows: Tensor) -> Measured:
     """The geometry of some rows."""
     between = covariance(rows)
-    found = torch.linalg.eigvalsh(between).flip(0).clamp(min=0).numpy()  # faster than `spectrum`
+    found = torch.linalg.eigvalsh(between).flip(0).clamp(min=0)  # faster than `spectrum`
+    shares = found.sqrt() / found.sqrt().sum()
     scale = between.diagonal().clamp(min=1e-12).sqrt()
     sizes = (between / scale / scale[:, None]).abs()
     numbers = {
         "uniformity": uniformity(rows),
         "mean cosine": mean_cosine(rows),
-        "effective rank": float(np.exp(entropy(np.sqrt(found)))),
+        "effective rank": float(torch.special.entr(shares).sum().exp()),
         "largest variance": float(found[0]),
         "correlation": float((sizes.sum() - sizes.diagonal().sum()) / max(sizes.numel() - len(sizes), 1)),
     }
-    return Measured(found, numbers)
+    return Measured(found.numpy(), numbers)
 
 
 def outcome(state: WhiteningLabState) -> Outcome:
