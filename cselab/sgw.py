@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from cselab._util.arguments import Momentum, NonNegativeFloat, Range, UnitInterval, check_arguments
+from cselab._util.arguments import Momentum, NonNegativeFloat, Range, UnitInterval, check_arguments, checked
 
 Kind = Annotated[str, Range("'zca' or 'pca'", ("zca", "pca").__contains__)]
 Divisor = Annotated[str, Range("'n' or 'n-1'", ("n", "n-1").__contains__)]
@@ -32,6 +32,7 @@ Matrices = Float[Tensor, "*groups w w"]
 """A covariance, or one for each group."""
 
 
+@checked
 def covariance(x: Float[Tensor, "*groups n w"], divisor: Divisor = "n") -> Matrices:
     """Covariance between the channels of `x`, over its rows, for each leading index apart.
 
@@ -45,7 +46,6 @@ def covariance(x: Float[Tensor, "*groups n w"], divisor: Divisor = "n") -> Matri
     tensor([[0.5000, 0.0000],
             [0.0000, 2.0000]])
     """
-    check_arguments(covariance, locals())
     rows = x.shape[-2]
     if rows < 2:
         raise ValueError(f"a covariance needs at least 2 rows, x has {rows}: use a larger batch")
@@ -55,6 +55,7 @@ def covariance(x: Float[Tensor, "*groups n w"], divisor: Divisor = "n") -> Matri
         return centred.mT @ centred / (rows if divisor == "n" else rows - 1)
 
 
+@checked
 def whitening_matrix(
     covariance: Matrices, kind: Kind = "zca", eps: NonNegativeFloat = 0.0, shrinkage: UnitInterval = 0.0
 ) -> Matrices:
@@ -77,7 +78,6 @@ def whitening_matrix(
     tensor([[ 0.7500, -0.2500],
             [-0.2500,  0.7500]])
     """
-    check_arguments(whitening_matrix, locals())
     with torch.autocast(covariance.device.type, enabled=False):
         covariance = _full_precision(covariance)
         covariance = (covariance + covariance.mT) / 2
@@ -93,6 +93,7 @@ def whitening_matrix(
         return inverse_square_root if kind == "zca" else inverse_square_root @ axes
 
 
+@checked
 def group_whitening_matrix(
     covariance: Float[Tensor, "d d"],
     num_groups: int,
@@ -105,7 +106,6 @@ def group_whitening_matrix(
     Raises:
         ValueError: groups that do not divide the width; or as `whitening_matrix`.
     """
-    check_arguments(group_whitening_matrix, locals())
     width = covariance.shape[-1]
     shape = (num_groups, group_width(width, num_groups))
     group = torch.arange(num_groups, device=covariance.device)
@@ -116,6 +116,7 @@ def group_whitening_matrix(
     return matrix.reshape(width, width)
 
 
+@checked
 def group_whiten(
     x: Vectors,
     num_groups: int,
@@ -146,7 +147,6 @@ def group_whiten(
 
     See also: `shuffled_group_whiten`; `ShuffledGroupWhitening`.
     """
-    check_arguments(group_whiten, locals())
     size = group_width(x.shape[1], num_groups)
     _check_rows(x.shape[0], size, shrinkage)
     with torch.autocast(x.device.type, enabled=False):
@@ -158,6 +158,7 @@ def group_whiten(
         return whitened.transpose(0, 1).flatten(1)
 
 
+@checked
 def shuffled_group_whiten(x: Vectors, num_groups: int, permutation: Int[Tensor, " d"], **options: Any) -> Vectors:
     """Shuffle the channels, `group_whiten`, and put them back in order (Eq. 6).
 
@@ -170,7 +171,6 @@ def shuffled_group_whiten(x: Vectors, num_groups: int, permutation: Int[Tensor, 
     Raises:
         ValueError: `permutation` is not a permutation of the channels; or as `group_whiten`.
     """
-    check_arguments(shuffled_group_whiten, locals())
     ordered, inverse = permutation.sort()
     if not torch.equal(ordered, torch.arange(x.shape[1], device=ordered.device)):
         raise ValueError(

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, wraps
+from inspect import signature
 from math import inf
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+F = TypeVar("F", bound=Callable)
 
 
 @dataclass(frozen=True)
@@ -118,3 +121,15 @@ def check_arguments(function: Callable, given: Mapping[str, Any]) -> None:
     for name, annotation in hints(function).items():
         if name in given:
             check_argument(name, given[name], annotation)
+
+
+def checked(function: F) -> F:
+    """The function, which raises ArgumentError before it runs unless its annotations accept the arguments."""
+    names = signature(function).parameters
+
+    @wraps(function)
+    def run(*args: Any, **options: Any) -> Any:
+        check_arguments(function, {**dict(zip(names, args, strict=False)), **options})
+        return function(*args, **options)
+
+    return cast(F, run)

@@ -8,12 +8,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from cselab._util.arguments import check_arguments
+from cselab._util.arguments import checked
 
 from .files import DataError, check_characters, read_lines
 from .tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_table, rows_in_memory, text_column
 
 
+@checked
 def read_sentences(path: str | Path, column: str | None = None, every_row: bool = False) -> Iterator[str]:
     """The sentences of a corpus, streamed: plain UTF-8 text, one per line, or a column of a table.
 
@@ -34,7 +35,6 @@ def read_sentences(path: str | Path, column: str | None = None, every_row: bool 
 
     See also: `cselab.data.read_pairs` for sentence pairs with a score.
     """
-    check_arguments(read_sentences, locals())
     return (sentence for _, sentence in numbered_sentences(path, column, every_row))
 
 

@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from tokenizers import Encoding
 from torch import Tensor, nn
 
-from cselab._util.arguments import PositiveInt, check_arguments
+from cselab._util.arguments import PositiveInt, checked
 from cselab._util.choices import check_choice
 from cselab._util.progress import Progress
 from cselab._util.writing import folder_written_whole
@@ -204,6 +204,7 @@ class SentenceEncoder(nn.Module):
     # ---------------------------------------------------------------------------- opening and saving
 
     @classmethod
+    @checked
     def from_pretrained(
         cls,
         name_or_path: str | Path,
@@ -229,7 +230,6 @@ class SentenceEncoder(nn.Module):
             CheckpointError: damaged, incomplete or missing files; the message names them.
             ValueError: unknown names; a pooling that these weights do not have.
         """
-        check_arguments(SentenceEncoder.from_pretrained, locals())
         folder, name = find_encoder(name_or_path, revision)
         settings = read_folder(folder)
         backbone, tokenizer = load_backbone(folder), load_tokenizer(folder)
@@ -254,7 +254,7 @@ class SentenceEncoder(nn.Module):
                 f"{name} is a decoder, and its folder names no pooling: using the last token, which "
                 "sees the whole sentence. Choose pooling='last_token' or pooling='mean' to silence this",
                 PoolingWarning,
-                stacklevel=2,
+                stacklevel=3,  # `checked` adds a frame
             )
         options = {option: settings.pop(option) for option in OPTIONAL if option in settings}
         encoder = cls(backbone, tokenizer, name=name, precision=precision, **settings).eval()
@@ -263,6 +263,7 @@ class SentenceEncoder(nn.Module):
         encoder.pooling_given = pooling_given
         return encoder.to(device) if device is not None else encoder
 
+    @checked
     def save_pretrained(self, path: str | Path) -> None:
         """Write a folder that cselab, transformers and `sentence_transformers.SentenceTransformer` open.
 
@@ -275,7 +276,6 @@ class SentenceEncoder(nn.Module):
             UntrainedWeightsError: the representation is that of a head that was never trained.
             OSError: the folder cannot be written; its previous content remains.
         """
-        check_arguments(SentenceEncoder.save_pretrained, locals())
         self._check_trained()
         settings = {
             "pooling": self.pooling,
@@ -381,13 +381,13 @@ class SentenceEncoder(nn.Module):
         """The same as `embedding_dimension`, by sentence-transformers' name."""
         return self.embedding_dimension
 
+    @checked
     def use_prompt(self, template: str) -> None:
         """Put every sentence into this prompt from now on, and use the vector of its [MASK].
 
         Raises:
             ValueError: a template without {sentence} and the mask token, once each.
         """
-        check_arguments(SentenceEncoder.use_prompt, locals())
         add_prompt(self.tokenizer, template)
         self.template, self._pooling = template, "mask"
 
@@ -405,6 +405,7 @@ class SentenceEncoder(nn.Module):
             head.to(self.device)
             self.untrained.add("head")
 
+    @checked
     def add_adapter(self, adapter: Any, seed: int = 42) -> None:
         """Freeze the transformer and train adapters in its layers from now on: LoRA, with any method.
 
@@ -420,7 +421,6 @@ class SentenceEncoder(nn.Module):
             ModuleNotFoundError: peft is not installed.
             ValueError: a rank below 1; an encoder that already has adapters; a config that fits no layer.
         """
-        check_arguments(SentenceEncoder.add_adapter, locals())
         add_adapter(self.backbone, adapter, seed)
 
     def check_max_length(self, tokens: int) -> None:
@@ -438,6 +438,7 @@ class SentenceEncoder(nn.Module):
             tensors |= {f"head.{name}": value for name, value in self.head.state_dict().items()}
         return tensors_hash(tensors)
 
+    @checked
     def tokenize(
         self, sentences: Sequence[str], max_length: int | None = None, template: str | None = None
     ) -> Features:
@@ -446,7 +447,6 @@ class SentenceEncoder(nn.Module):
         `template` replaces the encoder's template for this call: a prompt with {sentence} as the place of the
         sentence. A long sentence is cut, the prompt never.
         """
-        check_arguments(SentenceEncoder.tokenize, locals())
         max_length = max_length or self.max_length
         with nullcontext() if template is None else prompted(self.tokenizer, template):
             features = padded(self.tokenizer, encodings(self.tokenizer, sentences, max_length))
@@ -481,6 +481,7 @@ class SentenceEncoder(nn.Module):
         return self.head(vectors) if self.representation == "head" else vectors
 
     @torch.no_grad()
+    @checked
     def encode(
         self,
         sentences: str | Iterable[str],
@@ -513,7 +514,6 @@ class SentenceEncoder(nn.Module):
             UntrainedWeightsError: the head was never trained or loaded.
             DegenerateEmbeddings: vectors that are not finite; names the weights that are not.
         """
-        check_arguments(SentenceEncoder.encode, locals())
         single = isinstance(sentences, str)
         sentences = check_sentences([sentences] if single else sentences)
         if before := self._prompt(prompt_name, prompt):
@@ -533,12 +533,12 @@ class SentenceEncoder(nn.Module):
         return vectors if convert_to_tensor else vectors.cpu().numpy()
 
     @torch.no_grad()
+    @checked
     def token_vectors(self, sentence: str) -> TokenVectors | None:
         """Vectors of the tokens whose mean is `encode(sentence)`.
 
         None if no such vectors exist: the pooling takes one token, or a head follows.
         """
-        check_arguments(SentenceEncoder.token_vectors, locals())
         if get_pooling(self.pooling).counts != "all" or self.representation == "head":
             return None
         text = self._prompt(None, None) + sentence
@@ -620,14 +620,14 @@ class SentenceEncoder(nn.Module):
     def _tell(self, truncation: Truncation, beyond: int, distinct: int) -> None:
         """Warn of texts that were cut or cannot be read, and of tokens at positions that were never trained."""
         self.last_truncation = truncation
-        truncation.warn(stacklevel=4)  # no_grad adds a frame
+        truncation.warn(stacklevel=5)  # no_grad and checked add frames
         if beyond:
             warnings.warn(
                 f"{beyond} of {distinct} different sentences are longer than the {self.trained_positions} tokens that "
                 f"{self.name or 'this encoder'} was pretrained on: the positions after them were never trained. "
                 f"max_length={self.trained_positions} truncates them",
                 UntrainedPositionsWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _check_finite(self, vectors: Tensor) -> None:

@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from cselab._util.arguments import PositiveInt, check_arguments
+from cselab._util.arguments import PositiveInt, checked
 from cselab._util.progress import Progress
 from cselab._util.writing import written_whole
 from cselab.data.rows import check_sentences
@@ -18,6 +18,7 @@ from cselab.data.rows import check_sentences
 from .encoder import WINDOW, TextWarning, Truncation
 
 
+@checked
 def encode_to_file(
     encoder: Any,
     sentences: Iterable[str],
@@ -50,7 +51,6 @@ def encode_to_file(
             index is named).
         OSError: the file cannot be written; an existing file remains.
     """
-    check_arguments(encode_to_file, locals())
     path = Path(path)
     if path.suffix != ".npy":
         raise ValueError(f"path must end in .npy, got {path}")
@@ -81,7 +81,7 @@ def encode_to_file(
         _write_header(file, rows, encoder.embedding_dimension)
     encoder.last_truncation = Truncation(cut, rows, encoder.max_length, unknown)
     if writes:
-        encoder.last_truncation.warn(stacklevel=2)
+        encoder.last_truncation.warn(stacklevel=3)
     if processes := getattr(encoder, "processes", None):
         processes.wait_for_everyone()
     return np.load(path, mmap_mode="r")

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cselab._util.arguments import check_arguments
+from cselab._util.arguments import checked
 from cselab._util.versions import versions
 from cselab.data.pairs import PairSource, as_pairs, is_pairs
 from cselab.encoders.any_encoder import Called, KnownVectors, as_encoder, takes_one
@@ -21,6 +21,7 @@ from .task import Collected, Source, Suite, Task
 from .vectors import Encoded, Encoder, NeedsVectors, PairScorer, Scorer, encode_distinct, name_of
 
 
+@checked
 def evaluate(
     encoder: Encoder | PairScorer,
     suite: str | Suite | PairSource | Sequence[str | Suite],
@@ -69,7 +70,6 @@ def evaluate(
     >>> evaluate(word_overlap, [("a dog", "a dog", 5.0), ("a dog", "a cat", 2.0), ("a dog", "no", 0.0)]).scores
     {'pairs': 100.0}
     """
-    check_arguments(evaluate, locals())
     collected, missing = _collect(suite, data, tasks, options)
     if not callable(encoder) or takes_one(encoder):
         encoder = as_encoder(encoder, collected[0].sentences if len(collected) == 1 else None)

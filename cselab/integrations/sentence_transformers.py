@@ -5,15 +5,12 @@
 Importing this module imports sentence-transformers; nothing else of cselab does.
 """
 
-import json
 import logging
 from collections.abc import Sequence
 from math import nan
-from pathlib import Path
 from typing import Any
 
 from cselab.data import Pairs
-from cselab.data.files import MissingFile
 from cselab.data.rows import check_sentences
 from cselab.evaluators.dev import PairsEvaluator
 from cselab.evaluators.evaluation import evaluate
@@ -23,8 +20,6 @@ try:
     from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 except ImportError:  # before sentence-transformers 6
     from sentence_transformers.evaluation import SentenceEvaluator  # type: ignore[no-redef]
-
-MEASURES = ("alignment", "uniformity", "mean_cosine", "effective_rank")
 
 logger = logging.getLogger(__name__)
 
@@ -94,49 +89,3 @@ class GeometryEvaluator(SentenceEvaluator):
         metrics = self.prefix_name_to_metrics(metrics, self.name)
         self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
         return metrics
-
-
-def read_history(trainer: Any, score: str | None = None) -> list[dict[str, float]]:
-    """The log of a trainer of sentence-transformers as a history of cselab, for `TrainingMonitor`.
-
-    Each row has a "step" and the logged ones of these: "loss", "gradient_norm"; "score" times 100; "alignment",
-    "uniformity", "mean_cosine", "effective_rank" of the first `GeometryEvaluator`.
-
-    Args:
-        trainer: a `SentenceTransformerTrainer`, or trainer_state.json in a checkpoint, or that checkpoint's folder.
-        score: the metric that is the score, such as "eval_sts-dev_spearman_cosine"; default the first that was logged
-            whose name ends so.
-
-    Raises:
-        MissingFile: no trainer_state.json.
-        ValueError: nothing was logged yet; an unknown `score` (the message lists the logged names).
-    """
-    log = _log(trainer)
-    logged = list(dict.fromkeys(name for row in log for name in row))
-    if score is not None and score not in logged:
-        raise ValueError(f"{score!r} was not logged; logged were {', '.join(logged)}")
-    if not any("step" in row for row in log):
-        raise ValueError("the trainer has logged nothing yet: train first, with logging_steps or eval_steps")
-    taken = {"loss": "loss", "grad_norm": "gradient_norm"}
-    for measure in MEASURES:
-        name = next((name for name in logged if name.startswith("eval_") and name.endswith(measure)), None)
-        if name is not None:
-            taken[name] = measure
-    score = score or next((name for name in logged if name.endswith("spearman_cosine")), None)
-    rows: dict[int, dict[str, float]] = {}
-    for row in log:
-        kept = {taken[name]: float(value) for name, value in row.items() if name in taken}
-        if score in row:
-            kept["score"] = 100 * float(row[score])
-        if kept:
-            rows.setdefault(row["step"], {"step": row["step"]}).update(kept)
-    return [rows[step] for step in sorted(rows)]
-
-
-def _log(trainer: Any) -> list[dict[str, Any]]:
-    if not isinstance(trainer, str | Path):
-        return trainer.state.log_history
-    file = Path(trainer) / "trainer_state.json" if Path(trainer).is_dir() else Path(trainer)
-    if not file.is_file():
-        raise MissingFile(f"{file}: no such file; a checkpoint of a trainer has one")
-    return json.loads(file.read_text(encoding="utf-8"))["log_history"]

@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab._util.arguments import check_arguments
+from cselab._util.arguments import checked
 
 Vectors = Float[np.ndarray, "_n _d"] | Float[Tensor, "_n _d"]
 
@@ -17,6 +17,7 @@ class DegenerateEmbeddings(ValueError):
     """These embeddings cannot be scored; the message has the reason."""
 
 
+@checked
 def require_rows(x: Vectors, least: int) -> None:
     """Refuse arguments that are not rows of vectors, or too few rows.
 
@@ -24,7 +25,6 @@ def require_rows(x: Vectors, least: int) -> None:
         ValueError: not an array of two dimensions.
         DegenerateEmbeddings: fewer rows than required.
     """
-    check_arguments(require_rows, locals())
     if x.ndim != 2:
         raise ValueError(f"expected rows of vectors [n, d], got an array of shape {tuple(x.shape)}")
     if len(x) < least:

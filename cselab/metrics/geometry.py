@@ -13,7 +13,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab._util.arguments import NonNegativeInt, PositiveInt, check_arguments
+from cselab._util.arguments import NonNegativeInt, PositiveInt, checked
 
 from .degenerate import DegenerateEmbeddings, Vectors, on_cpu, require_rows, unit_rows
 
@@ -31,6 +31,7 @@ class Estimate(NamedTuple):
     samples: int
 
 
+@checked
 def alignment(x: Vectors, y: Vectors) -> float:
     """Mean squared distance of positive pairs on the unit sphere; 0 is best, at most 4.
 
@@ -47,7 +48,6 @@ def alignment(x: Vectors, y: Vectors) -> float:
     >>> alignment(np.array([[1.0, 0.0]]), np.array([[0.0, 5.0]]))
     2.0
     """
-    check_arguments(alignment, locals())
     if tuple(x.shape) != tuple(y.shape):
         raise ValueError(f"alignment compares pairs: x is {tuple(x.shape)}, y is {tuple(y.shape)}")
     require_rows(x, 1)
@@ -81,6 +81,7 @@ def uniformity(x: Vectors) -> float:
     return math.log(total / (len(x) * (len(x) - 1) / 2))
 
 
+@checked
 def sampled_uniformity(x: Vectors, samples: PositiveInt = 500_000, seed: NonNegativeInt = 0) -> Estimate:
     """`uniformity` estimated from pairs drawn at random with replacement, for a million rows.
 
@@ -89,7 +90,6 @@ def sampled_uniformity(x: Vectors, samples: PositiveInt = 500_000, seed: NonNega
     Raises:
         DegenerateEmbeddings: fewer than two rows, a drawn vector that is not finite, or zero.
     """
-    check_arguments(sampled_uniformity, locals())
     require_rows(x, 2)
     generator = np.random.default_rng(seed)
     first = generator.integers(len(x), size=samples)

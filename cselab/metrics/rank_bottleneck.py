@@ -2,9 +2,10 @@
 
 from math import exp, log1p
 
-from cselab._util.arguments import AtLeastTwo, PositiveFloat, PositiveInt, UnitInterval, check_arguments
+from cselab._util.arguments import AtLeastTwo, PositiveFloat, PositiveInt, UnitInterval, checked
 
 
+@checked
 def barlow_twins_floor(dimensions: PositiveInt, rank: PositiveInt, weight: UnitInterval) -> float:
     """The lowest Barlow Twins loss of any matrix of that rank, in the units of `cselab.losses.barlow_twins`.
 
@@ -31,11 +32,11 @@ def barlow_twins_floor(dimensions: PositiveInt, rank: PositiveInt, weight: UnitI
     >>> round(barlow_twins_floor(768, 64, 0.012), 1), barlow_twins_floor(768, 768, 0.012)
     (89.6, 0.0)
     """
-    check_arguments(barlow_twins_floor, locals())
     bottleneck = weight * max(dimensions - rank, 0) / rank
     return dimensions * bottleneck / (1 + bottleneck)
 
 
+@checked
 def dimension_contrastive_floor(dimensions: AtLeastTwo, temperature: PositiveFloat) -> float:
     """A value below which `cselab.losses.dimension_contrastive` (released scale) cannot go, whatever the rank.
 
@@ -51,6 +52,5 @@ def dimension_contrastive_floor(dimensions: AtLeastTwo, temperature: PositiveFlo
     >>> round(dimension_contrastive_floor(768, 5.0), 3)
     6.444
     """
-    check_arguments(dimension_contrastive_floor, locals())
     others = dimensions - 1
     return log1p(others * exp(-dimensions / (others * temperature)))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float, Shaped
 
-from cselab._util.arguments import NonNegativeInt, PositiveInt, check_arguments
+from cselab._util.arguments import NonNegativeInt, PositiveInt, checked
 
 from .significance import BLOCK, LEAST_ROWS, defined, require_finite, require_rows, resampled, score
 
@@ -85,6 +85,7 @@ class Ranking:
         return tied, len(order) - 1
 
 
+@checked
 def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegativeInt = 0) -> Ranking:
     """Systems by their mean over units, which all of them share: tasks, seeds, folds.
 
@@ -101,7 +102,6 @@ def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegative
     >>> ranking.intervals, ranking.groups
     ([(2, 3), (2, 3), (1, 1)], [[2], [1, 0]])
     """
-    check_arguments(rank_means, locals())
     m, n = scores.shape
     if m < 2 or n < 2:
         raise ValueError(f"at least two systems with two shared units each are needed, got {m} and {n}")

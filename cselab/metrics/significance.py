@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-from cselab._util.arguments import NO_NUMBERS, NonNegativeInt, PositiveInt, Range, check_arguments
+from cselab._util.arguments import NO_NUMBERS, NonNegativeInt, PositiveInt, Range, check_arguments, checked
 
 RESAMPLES = 1000
 BLOCK = 250_000  # numbers drawn at a time
@@ -77,6 +77,7 @@ class Comparison:
         )
 
 
+@checked
 def correlation(predicted: Side, gold: Side, metric: Correlation = "spearman") -> float:
     """Spearman (Pearson of the ranks, ties at their middle rank) or Pearson correlation, between -1 and 1.
 
@@ -84,7 +85,6 @@ def correlation(predicted: Side, gold: Side, metric: Correlation = "spearman") -
         ValueError: an unknown metric, sides of different length, a number that is not finite.
         UndefinedCorrelation: fewer than two pairs, or one side is constant.
     """
-    check_arguments(correlation, locals())
     require_rows(gold, predicted)
     for side, values in (("predictions", predicted), ("gold scores", gold)):
         if len(values) < 2 or values.min() == values.max():
@@ -97,6 +97,7 @@ def accuracy(predicted: Int[np.ndarray, " n"], gold: Int[np.ndarray, " n"]) -> f
     return float((predicted == gold).mean())
 
 
+@checked
 def score(predicted: Side, gold: Side, metric: Metric = "spearman", strata: Strata | None = None) -> float:
     """Sum over strata of share times correlation, or accuracy; without strata of all rows together.
 
@@ -106,11 +107,11 @@ def score(predicted: Side, gold: Side, metric: Metric = "spearman", strata: Stra
         ValueError: an unknown metric.
         UndefinedCorrelation: see `correlation`.
     """
-    check_arguments(score, locals())
     measure = accuracy if metric == "accuracy" else lambda x, y: correlation(x, y, metric)
     return sum(share * measure(predicted[rows], gold[rows]) for rows, share in _strata(strata, gold))
 
 
+@checked
 def bootstrap_interval(
     predicted: Side,
     gold: Side,
@@ -125,11 +126,11 @@ def bootstrap_interval(
         ValueError: an unknown metric, sides of different length, a number that is not finite, fewer than
             `LEAST_ROWS` rows.
     """
-    check_arguments(bootstrap_interval, locals())
     require_rows(gold, predicted, least=LEAST_ROWS)
     return _middle_95(resampled([predicted], gold, metric, strata, resamples, seed)[0])
 
 
+@checked
 def paired_bootstrap(
     first: Side,
     second: Side,
@@ -156,7 +157,6 @@ def paired_bootstrap(
 
     See also: `mcnemar`, for classes.
     """
-    check_arguments(paired_bootstrap, locals())
     require_rows(gold, first, second, least=LEAST_ROWS)
     draws = defined(resampled([first, second], gold, metric, strata, resamples, seed))
     differences = draws[1] - draws[0]

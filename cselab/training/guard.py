@@ -51,7 +51,7 @@ def warn_of_unknown_tokens(method: Method, encoder: SentenceEncoder, batch: Sequ
     """Warn where most tokens of some texts of a batch are unknown to the encoder (an `UnknownTokensWarning`)."""
     texts = method.column(batch, method.columns[0])
     unknown = unread(encoder.tokenizer, texts, encodings(encoder.tokenizer, texts, max_length))
-    Truncation(0, len(texts), max_length, len(unknown)).warn(stacklevel=4)
+    Truncation(0, len(texts), max_length, len(unknown)).warn(stacklevel=5)
 
 
 def refuse_frozen_adapters(method: Method, encoder: SentenceEncoder) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from cselab._util.arguments import check_arguments
+from cselab._util.arguments import checked
 from cselab.data.rows import check_rows
 from cselab.encoders.distributed import all_processes
 from cselab.encoders.encoder import SentenceEncoder, exclusive
@@ -28,6 +28,7 @@ from .run_folder import RunFolder
 from .state import Training
 
 
+@checked
 def train(
     encoder: SentenceEncoder,
     method: Method | str,
@@ -70,7 +71,6 @@ def train(
             than a batch or all the same; an unknown method; an output folder that cannot be used.
         TrainingDiverged: NaN or infinity; the last good checkpoint stays.
     """
-    check_arguments(train, locals())
     method = create_method(method) if isinstance(method, str) else copy.deepcopy(method)
     config = config or TrainConfig()
     corpus = check_rows(corpus, method.columns, method.name)

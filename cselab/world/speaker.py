@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 
-from cselab._util.arguments import check_arguments
+from cselab._util.arguments import checked
 from cselab._util.choices import check_choice
 from cselab.world import changes
 
@@ -113,8 +113,8 @@ class Speaker:
         total = np.sum([direction(name) for name in seen], axis=0)
         return (total / np.linalg.norm(total)).astype(np.float32)
 
+    @checked
     def _random(self, purpose: str, n: int, split: str) -> Random:
-        check_arguments(Speaker._random, locals())
         check_choice("split", split, SPLITS)
         if not 1 <= n <= MOST:
             raise ValueError(f"n is {n}; ask for at least 1, at most {MOST:,}")

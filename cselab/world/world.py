@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from cselab._util.arguments import check_arguments
+from cselab._util.arguments import checked
 from cselab._util.choices import check_choice
 from cselab.data import Pairs
 from cselab.data.classification import Labelled
@@ -126,6 +126,7 @@ class World(Speaker):
         different = [(one, two) for one in ones for two in twos if one.text != two.text]
         return (max if wording == "alike" else min)(different or [(ones[0], twos[0])], key=overlap)
 
+    @checked
     def rows(self, columns: Sequence[str], n: int, split: str = "train") -> list[str] | list[tuple[str, ...]]:
         """`n` rows for a method with these `columns`: texts for one column, tuples of texts for several.
 
@@ -142,7 +143,6 @@ class World(Speaker):
         >>> World(seed=0).rows(("sentence", "entity"), 1)
         [('A week ago, Nora Byrne bought the fresco from the gallery.', 'Nora Byrne')]
         """
-        check_arguments(World.rows, locals())
         rng = self._random(f"rows/{'/'.join(columns)}", n, split)
         return rows(self, columns, n, rng, split)
 

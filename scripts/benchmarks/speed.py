@@ -31,6 +31,7 @@ from unittest.mock import patch
 
 import numpy as np
 import torch
+from cselab_lab.experiments.corpora import CORPORA
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.sentence_transformer import losses
@@ -40,7 +41,6 @@ from transformers import BertConfig, BertModel
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
 from cselab._util.versions import versions
 from cselab.data import STS_TASKS, Pairs, data_root, load_sts, read_sentences
-from cselab.data.corpora import CORPORA
 from cselab.evaluators import PairsEvaluator
 from cselab.methods import SimCSE, create_method
 from cselab.world import World

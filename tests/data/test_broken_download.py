@@ -21,7 +21,7 @@ CUT = 15_000_000
 FETCH = """
 import sys
 from dataclasses import replace
-from cselab.data.corpora import CORPORA, fetch_corpus
+from cselab_lab.experiments.corpora import CORPORA, fetch_corpus
 CORPORA["wiki1m"] = replace(CORPORA["wiki1m"], rows=24)
 print(*fetch_corpus("wiki1m", sys.argv[1]))
 """

@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 from cselab_lab.cli import app
+from cselab_lab.experiments.corpora import CORPORA, fetch_corpus
 from cselab_lab.experiments.run import corpus
 
 from cselab.data import DataError, MissingFile, read_rows, read_sentences
-from cselab.data.corpora import CORPORA, fetch_corpus
 from cselab.data.fetch import ARCHIVE, Unreachable
 
 WIKI = ["First sentence .", 'He said " no', "A café\u2028on one line"]

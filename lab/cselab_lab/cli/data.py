@@ -60,8 +60,8 @@ def data_fetch(names: Sequence[str], tasks: Sequence[str]) -> int:
     `simplewiki`: 102,225 sentences of Simple English Wikipedia (8 MB).
     """
     from cselab.data import folder_to_fill
-    from cselab.data.corpora import CORPORA, fetch_corpus
     from cselab.data.fetch import ELSEWHERE, fetch
+    from cselab_lab.experiments.corpora import CORPORA, fetch_corpus
 
     corpora = [name for name in names if name in CORPORA]
     folders = [name for name in names if name not in CORPORA]

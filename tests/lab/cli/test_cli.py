@@ -749,7 +749,7 @@ def test_data_fetch_gets_a_training_corpus_by_its_name(monkeypatch, tmp_path):
         calls.append((name, folder))
         return folder / f"{name}.txt", True
 
-    monkeypatch.setattr("cselab.data.corpora.fetch_corpus", fetched)
+    monkeypatch.setattr("cselab_lab.experiments.corpora.fetch_corpus", fetched)
     printed = run("data", "fetch", "wiki1m", "nli", tmp_path)
     assert calls == [("wiki1m", tmp_path), ("nli", tmp_path)]
     assert f"fetched  wiki1m   {tmp_path / 'wiki1m.txt'} (1,000,000 rows)" in printed

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import partial
 from html import escape
 from itertools import cycle
@@ -39,6 +40,12 @@ COLUMNS = {  # the first two are shown, the others on demand
     "uniformity": "Uniformity (lower is better)",
     "effective_rank": "Effective rank",
     "gradient_norm": "Norm of the gradient",
+}
+LOGGED = {  # by the trainer of sentence-transformers
+    "loss": "loss",
+    "grad_norm": "gradient_norm",
+    "eval_*spearman_cosine": "score",
+    **{f"eval_*{column}": column for column in ("alignment", "uniformity", "effective_rank")},
 }
 COLORS = [PALETTE[number] for number in (0, 2, 3, 5, 4, 7)]  # of finished runs
 DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
@@ -165,7 +172,7 @@ class TrainingMonitor(Panel):
 
     Args:
         runs: finished runs to compare with: name -> a history, a `Run`, or several of either (seeds), as a list
-            or by seed.
+            or by seed; or a trainer of sentence-transformers, whose first metric "spearman_cosine" is the score.
         key: see `Panel`.
 
     Attributes:
@@ -193,28 +200,6 @@ class TrainingMonitor(Panel):
         self.run: Run | None = None
         self.kept: dict[int, SentenceEncoder] = {}
         super().__init__(TrainingMonitorState(others=others), key)
-
-    @classmethod
-    def from_trainer(
-        cls, trainer: Any, name: str = "sentence-transformers", score: str | None = None, key: str | None = None
-    ) -> "TrainingMonitor":
-        """The monitor of a run that the trainer of sentence-transformers made, or is making: its log so far.
-
-        Args:
-            trainer: a `SentenceTransformerTrainer`, or a checkpoint's folder, or the trainer_state.json in it.
-            name: the name of the run.
-            score: which of its metrics is the dev score; see `read_history`.
-            key: see `Panel`.
-
-        Raises:
-            ValueError: nothing was logged yet; an unknown `score`.
-
-        See also: `cselab.integrations.sentence_transformers`: `GeometryEvaluator`, which logs alignment and the like,
-            and `read_history`, by which several runs can be put into `TrainingMonitor({name: history})`.
-        """
-        from cselab.integrations.sentence_transformers import read_history
-
-        return cls({name: read_history(trainer, score)}, key)
 
     # ---- training --------------------------------------------------------------------------------------------
 
@@ -415,8 +400,9 @@ class Press(ipywidgets.HBox):
 
 
 def _histories(name: str, given: Any) -> tuple[tuple[Row, ...], ...]:
-    """One history, a run, or several of either, as histories."""
-    given = getattr(given, "history", given)
+    """One history, a run, or several of either, as histories; the log of a trainer is one history."""
+    log = getattr(getattr(given, "state", given), "log_history", None)
+    given = getattr(given, "history", given) if log is None else _logged(log)
     if isinstance(given, Mapping):
         given = list(given.values())
     if given and isinstance(given[0], Mapping):
@@ -428,6 +414,18 @@ def _histories(name: str, given: Any) -> tuple[tuple[Row, ...], ...]:
                 f"runs[{name!r}] has no rows with a 'step'; give a run, its history, or several of either."
             )
     return histories
+
+
+def _logged(log: Sequence[Row]) -> list[Row]:
+    """The log of a trainer of sentence-transformers as the rows of a run; of several evaluators the first counts."""
+    rows: dict[int, dict[str, float]] = {}
+    for logged in log:
+        for name, value in logged.items():
+            for pattern, column in LOGGED.items():
+                if fnmatchcase(name, pattern):
+                    row = rows.setdefault(logged["step"], {"step": logged["step"]})
+                    row.setdefault(column, 100 * value if column == "score" else value)
+    return [rows[step] for step in sorted(rows)]
 
 
 def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:

@@ -19,11 +19,10 @@ from pathlib import Path
 from cselab._util.checksums import sha256_of
 from cselab._util.choices import check_choice
 from cselab._util.writing import written_whole
-
-from .fetch import ARCHIVE, Unreachable, download
-from .files import DataError, read_lines
-from .rows import read_rows
-from .tables import SIMCSE_NAMES
+from cselab.data.fetch import ARCHIVE, Unreachable, download
+from cselab.data.files import DataError, read_lines
+from cselab.data.rows import read_rows
+from cselab.data.tables import SIMCSE_NAMES
 
 
 @dataclass(frozen=True)
