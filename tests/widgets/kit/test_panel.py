@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 
 import ipywidgets
-import numpy as np
 import plotly.graph_objects as go
 import pytest
 from cselab_widgets import Panel
@@ -171,9 +170,6 @@ class Row(Panel):
     explain = staticmethod(lambda state: "Black < grey.")
     details = staticmethod(lambda state: "<table><tr><td>1</td></tr></table>" if state.selection else "")
 
-    def vectors(self):
-        return {"a/b": np.eye(3), "c": np.ones((3, 2))}
-
 
 def colors(shown: Panel) -> list:
     return shown.widget.children[1].figure["data"][0]["marker"]["color"]
@@ -217,14 +213,11 @@ def test_explanation_and_details_stand_below_the_plot_and_on_the_page():
     assert details.value == "" and "cselab-empty" in details._dom_classes
 
 
-def test_what_is_shown_can_be_taken_away_as_table_picture_and_vectors(tmp_path):
+def test_what_is_shown_can_be_taken_away_as_table_and_picture(tmp_path):
     shown = Row(RowState())
     assert shown.to_frame().to_dict("list") == {"trace": ["row"] * 3, "x": [0, 1, 2], "y": [5, 6, 7]}
-    assert shown.save(tmp_path / "row.csv") == [tmp_path / "row.csv"]
+    shown.save(tmp_path / "row.csv")
     assert (tmp_path / "row.csv").read_text().splitlines()[:2] == ["trace,x,y", "row,0,5"]
-    files = shown.save(tmp_path / "row.npy")
-    assert [file.name for file in files] == ["row.a-b.npy", "row.c.npy"]
-    np.testing.assert_array_equal(np.load(files[0]), np.eye(3))
     shown.save(tmp_path / "row.html")
     assert (tmp_path / "row.html").read_text().count("plotly.js v") == 1
     shown.save(tmp_path / "row.json")
@@ -232,7 +225,5 @@ def test_what_is_shown_can_be_taken_away_as_table_picture_and_vectors(tmp_path):
 
 
 def test_what_cannot_be_saved_is_refused_with_what_can(tmp_path):
-    with pytest.raises(ValueError, match=r"path ends in '.svg'; it must end in .csv, .npy, .html or .json"):
+    with pytest.raises(ValueError, match=r"path ends in '.svg'; it must end in .csv, .html or .json"):
         Row(RowState()).save(tmp_path / "row.svg")
-    with pytest.raises(ValueError, match=r"Dot shows no vectors; save it as .csv"):
-        Dot(DotState()).save(tmp_path / "dot.npy")

@@ -40,7 +40,7 @@ import numpy as np
 import plotly.graph_objects as go
 import traitlets
 
-from cselab._util.writing import write_text, written_whole
+from cselab._util.writing import write_text
 
 from .fields import shown_fields
 from .page import figure_to_html, whole_page
@@ -208,48 +208,31 @@ class Panel(traitlets.HasTraits):
         """The vectors behind the figure, by name. None by default."""
         return {}
 
-    def save(self, path: str | Path) -> list[Path]:
-        """Write the content to a file whose ending gives the format, and return the files written.
+    def save(self, path: str | Path) -> None:
+        """Write the content to a file whose ending gives the format.
 
         .csv    the table of `to_frame()`
-        .npy    the vectors, as `numpy.load` reads them; one file for each encoder
         .html   the picture as a page to read offline
         .json   the picture as Plotly reads it
 
-        An SVG is made by the browser: the camera above the plot.
+        An SVG is made by the browser: the camera above the plot. `numpy.save` writes the arrays of `vectors()`.
 
         Raises:
-            ValueError: an unknown ending; .npy of a panel that shows no vectors.
+            ValueError: an unknown ending.
         """
         path = Path(path)
         match path.suffix:
             case ".csv":
                 write_text(path, self.to_frame().to_csv(index=False))
-            case ".npy":
-                return self._save_vectors(path)
             case ".html":
                 write_text(path, whole_page(self._html(answering=True), type(self).__name__))
             case ".json":
                 write_text(path, self.figure().to_json())
             case other:
                 raise ValueError(
-                    f"path ends in {other!r}; it must end in .csv, .npy, .html or .json. "
+                    f"path ends in {other!r}; it must end in .csv, .html or .json. "
                     "For an SVG press the camera above the plot."
                 )
-        return [path]
-
-    def _save_vectors(self, path: Path) -> list[Path]:
-        vectors = self.vectors()
-        if not vectors:
-            raise ValueError(f"{type(self).__name__} shows no vectors; save it as .csv, .html or .json.")
-        several = len(vectors) > 1
-        written = []
-        for name, rows in vectors.items():
-            safe = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in name)
-            written.append(path.with_name(f"{path.stem}.{safe}.npy") if several else path)
-            with written_whole(written[-1]) as aside, aside.open("wb") as file:
-                np.save(file, rows, allow_pickle=False)
-        return written
 
     # ---- being shown ---------------------------------------------------------------------------------------
 
