@@ -1,6 +1,7 @@
 """The gallery of the book's cover: the main picture of each lesson, and each panel, as thumbnails that lead there."""
 
 import base64
+import re
 from collections.abc import Iterator
 from html import escape
 from importlib.util import find_spec
@@ -12,10 +13,8 @@ from browser import MISSING, find_browser
 from cselab_lab.headless.page import PLOTLY_FIGURE, main_figure
 from plotly.offline import get_plotlyjs
 
-DRAW = """async ({ data, layout }) => {
-    const size = { width: 640, height: layout.height || 450 };
-    return Plotly.toImage({ data, layout: { ...layout, ...size, paper_bgcolor: "#fff", plot_bgcolor: "#fff" } }, size);
-}"""
+WIDTH, HEIGHT = 320, 180  # about the size on the page, so that its text can be read
+DRAW = "figure => Plotly.toImage(figure, { ...figure.layout, scale: 2 })"
 
 
 class Thumbnail(NamedTuple):
@@ -30,17 +29,38 @@ def thumbnails(executed: Path) -> Iterator[Thumbnail]:
     """A lesson has one, the gallery one for each panel."""
     for file in sorted(executed.glob("*.ipynb")):
         notebook = nbformat.read(file, as_version=4)
-        page, heading = f"lessons/{file.stem}.html", ""
+        page, titles = f"lessons/{file.stem}.html", [""]
         if file.stem != "gallery":
             title = next(cell.source for cell in notebook.cells if cell.source.startswith("# "))
             yield Thumbnail(title.splitlines()[0][2:], page, main_figure(notebook))
             continue
         for cell in notebook.cells:
             if cell.source.startswith("## "):
-                heading = cell.source.splitlines()[0][3:]
+                titles = cell.source.splitlines()[0][3:].split(", and ")  # one for each figure
             for output in cell.get("outputs", []):
                 if figure := output.get("data", {}).get(PLOTLY_FIGURE):
-                    yield Thumbnail(heading, page, figure)
+                    yield Thumbnail(titles.pop(0) if titles[1:] else titles[0], page, figure)
+
+
+def first_plane(figure: dict[str, Any]) -> dict[str, Any]:
+    """The first plane of a figure, filling a thumbnail, with short titles of its axes; CSS cuts a tall plane below."""
+    given = figure["layout"]
+    layout = {key: value for key, value in given.items() if not re.fullmatch(r"[xy]axis\d+", key)}
+    tall = max(given.get("meta", {}).get("tall") or [0])
+    layout |= {"showlegend": False, "margin": {"t": 8, "r": 8, "b": 34, "l": 44}, "paper_bgcolor": "#fff"}
+    layout |= {"width": WIDTH, "height": HEIGHT}
+    for name in ("xaxis", "yaxis"):
+        axis = {"automargin": True, **given.get(name, {}), "domain": [0, 1]}
+        title = axis.get("title") or {}
+        layout[name] = axis | {"title": {**title, "text": title.get("text", "").partition(" (")[0]}}
+    if tall > 2 * HEIGHT and figure["data"][0]["type"] == "heatmap":  # only its colours; dots keep their rows
+        layout["yaxis"]["showticklabels"] = False
+    elif tall > 2 * HEIGHT:
+        layout["height"] = tall
+    for kind in ("annotations", "shapes"):
+        layout[kind] = [one for one in given.get(kind, []) if (one.get("xref"), one.get("yref")) == ("x", "y")]
+    shown = [one for one in figure["data"] if one.get("xaxis", "x") == "x" and one.get("cliponaxis", True)]
+    return {"data": [{**one, "showscale": False, "texttemplate": ""} for one in shown], "layout": layout}
 
 
 def write_gallery(executed: Path, folder: Path) -> str:
@@ -71,7 +91,7 @@ def draw(figures: list[dict[str, Any] | None], folder: Path) -> list[str]:
             if figure is None:
                 pictures.append("")
                 continue
-            picture = page.evaluate(DRAW, {"data": figure["data"], "layout": figure["layout"]})
+            picture = page.evaluate(DRAW, first_plane(figure))
             (folder / f"{number}.png").write_bytes(base64.b64decode(picture.partition(",")[2]))
             pictures.append(f'<img src="_static/{folder.name}/{number}.png" alt="" loading="lazy">')
         browser.close()

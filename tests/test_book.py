@@ -6,6 +6,7 @@ from dataclasses import replace
 import nbformat
 import pytest
 from book import modules_of
+from cover import first_plane
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
 
@@ -84,6 +85,16 @@ def test_it_is_alive_from_a_file_without_a_network(site, browser):
         page.close()
         browser.set_offline(False)
     assert [address for address in asked if not address.startswith(("file:", "data:", "blob:"))] == []
+
+
+def test_a_thumbnail_has_the_first_plane_of_a_figure():
+    axes = {"xaxis": {"domain": [0, 0.4], "title": {"text": "step (of 60)"}}, "xaxis2": {}, "yaxis": {}, "yaxis2": {}}
+    lines = [{"y": [1, 2]}, {"y": [3], "xaxis": "x2", "yaxis": "y2"}]
+    figure = first_plane({"data": lines, "layout": axes | {"annotations": [{"xref": "paper", "yref": "paper"}]}})
+    assert [line["y"] for line in figure["data"]] == [[1, 2]]
+    layout = figure["layout"]
+    assert layout["xaxis"]["domain"] == [0, 1] and layout["xaxis"]["title"]["text"] == "step"
+    assert "xaxis2" not in layout and layout["annotations"] == []
 
 
 def test_a_package_that_exports_names_stands_for_its_modules():
