@@ -150,9 +150,7 @@ def test_a_clicked_checkpoint_shows_its_cosines_by_grade():
     assert panel.state.step == 10 and panel.state.looked_at[:2] == ("a", 0)
     row = [item[0::2] for item in panel.items()].index(("b", 5))
     panel.clicked(row)
-    assert "b, step 5: cosine 0.51 at grade 0 and 0.59 at grade 2" in [
-        note.text for note in panel.figure().layout.annotations
-    ]
+    assert "b, step 5: cosine 0.51 at grade 0, 0.59 at 2" in [note.text for note in panel.figure().layout.annotations]
     text = traces(panel)["cosines: 1"].text
     cosines = watches["b"].by_step[5][1::3]
     assert text == f"grade 1: 4 pairs, mean cosine {cosines.mean():.3f}"

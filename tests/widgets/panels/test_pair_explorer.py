@@ -57,7 +57,7 @@ def test_the_line_stands_at_the_cosine_of_the_typed_pair_under_each_encoder(pane
         assert panel.state.cosine(name) == pytest.approx(expected, abs=1e-6)
         assert traces(panel)[f"{name}: your pair"].x == (pytest.approx(expected, abs=1e-4),) * 2
         title = panel.figure().layout.annotations[plane].text
-        assert title == f"{name}: {expected:.2f},<br>above {panel.state.place(name):.0f} % of pairs"
+        assert title == f"{name}: cosine {expected:.2f},<br>above {panel.state.place(name):.0f} % of pairs"
 
 
 def test_typing_a_sentence_moves_the_line_and_encodes_only_what_is_new(panel):

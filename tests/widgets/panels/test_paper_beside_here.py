@@ -48,7 +48,7 @@ def test_published_and_our_gains_stand_on_the_line_of_their_row_the_first_on_top
     np.testing.assert_allclose(drawn["ours"].error_x.array, [0, 0.7, 0])
     np.testing.assert_allclose(drawn["ours"].error_x.arrayminus, [0, 0.7, 0])
     assert drawn["difference"].x == (-5.0, -2.0, None)
-    assert layout.annotations[0].text == "Gain over BERT: 1 of 1 have the paper's sign"
+    assert layout.annotations[0].text == "1 of 1 gains over BERT have the paper's sign"
     assert layout.xaxis.title.text == "points of Avg. (ours: World-STS)"
 
 

@@ -142,7 +142,7 @@ def test_values_that_are_not_finite_are_left_out():
 def test_kept_steps_are_marked_where_they_were_measured(history):
     drawn = traces(TrainingMonitor(), rows=tuple(history), kept=(1,), phase="running")
     assert drawn["loss: kept"].x == (1,) and drawn["loss: kept"].y == (2.0,)
-    assert drawn["score: kept"].x == ()
+    assert drawn["score: kept"].x == (2,)  # the best step, whose weights a run keeps
 
 
 def test_the_axis_is_as_long_as_the_run_will_be_but_a_long_run_fills_half_of_it(history):
@@ -323,7 +323,7 @@ def test_unknown_commands_are_refused(changes, message):
 def test_it_opens_with_score_and_loss_and_a_tenth_of_a_point_does_not_look_like_a_gain(history):
     figure = TrainingMonitor().figure(name="mine", rows=tuple(history), phase="running")
     titles = [note.text for note in figure.layout.annotations]
-    assert titles == ["Dev score <b>53.0</b> at step 2, best 53.0 at step 2", "Loss <b>1.000</b> at step 2"]
+    assert titles == ["Dev score 53.0 at step 2, best 53.0 at step 2", "Loss 1.000 at step 2"]
     low, high = figure.layout.yaxis.range
     assert high - low == pytest.approx(10) and low < 50 < 53 < high and figure.layout.yaxis2.rangemode == "tozero"
     assert not any(trace.showlegend for trace in figure.data if trace.uid.endswith(": live"))  # one run needs no legend

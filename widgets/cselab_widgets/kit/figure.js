@@ -14,6 +14,7 @@ const cselabFigure = (() => {
   const TALL = [0, 380, 330, 300]; // pixels, a plane that stands alone, or beside others
   const LOW = 270; // on a narrow page
   const WIDE = [0, 1000, 660]; // pixels: so wide at most
+  const SQUARE = 480; // pixels, so high at most
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
 
   const span = ([low, high]) => high - low;
@@ -91,7 +92,7 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const ends = data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
-    const margin = { l: 60, r: Math.min(widest(ends) + scale, width / 3), t: BAR + top + (xaxis.side === "top" ? 10 : 0), b: xaxis.side === "top" ? 8 : 52 };
+    const margin = { l: 60, r: Math.min(widest(ends) + scale, width / 3), t: BAR + top + (xaxis.side !== "top" ? 0 : width < NARROW ? 26 : 10), b: xaxis.side === "top" ? 8 : 52 };
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
       data.forEach((trace) => trace.text?.[0]?.map && Object.assign(trace, { text: trace.text.map((row) => row.map(inWholeNumbers)), textfont: { size: 11 } }));
@@ -101,7 +102,7 @@ const cselabFigure = (() => {
     let height = Math.max(tall, 120, names.length * (names.some((name) => name.includes("<br>")) ? 34 : 17));
     if (yaxis.scaleanchor) {
       const shape = xaxis.range && yaxis.range ? Math.min(1, Math.abs(span(yaxis.range) / span(xaxis.range))) : 1; // height to width
-      margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : 1.25 * tall) / shape); // its scale stands beside it
+      margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : SQUARE) / shape); // its scale stands beside it
       height = Math.max((width - margin.l - margin.r) * shape, 120);
     }
     for (const [axis, room] of [[xaxis, width - margin.l - margin.r], [yaxis, height]])
@@ -250,12 +251,15 @@ const cselabFigure = (() => {
         plots[i] ??= make();
         const shown = plots[i];
         const top = columns > 1 ? highest : tops[i];
+        const alone = columns === 2 && i === visible.at(-1) && visible.length % 2; // in the last row
+        const room = alone ? 2 * each + 16 : each;
+        shown.cell.style.gridColumn = alone ? "span 2" : "";
         shown.cell.hidden = !visible.includes(i);
-        if (shown.cell.hidden || (shown.width === each && shown.top === top && same(shown.part, part))) return;
-        Object.assign(shown, { width: each, top, part });
+        if (shown.cell.hidden || (shown.width === room && shown.top === top && same(shown.part, part))) return;
+        Object.assign(shown, { width: room, top, part });
         shown.title.textContent = unmarked(part.title);
         shown.note.textContent = part.words;
-        shown.draw(part, fitted(part.tall || usual, top, part.title), each);
+        shown.draw(part, fitted(part.tall || usual, top, part.title), room);
       });
     };
     const refit = () => {

@@ -194,7 +194,7 @@ export function button(name, pressed) {
 }
 
 /** @param {number} value @param {number} digits */
-export const signed = (value, digits) => value.toFixed(digits).replace("-", "\u2212");
+export const signed = (value, digits) => (Number(value.toFixed(digits)) + 0).toFixed(digits).replace("-", "\u2212"); // no \u22120.00
 
 /** Numbers with a name each: `show({ loss: "1.23" })`. */
 export function counters() {

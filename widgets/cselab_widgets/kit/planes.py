@@ -73,6 +73,8 @@ def side_by_side(
             if trace.name and trace.showlegend is not False:
                 trace.legendgroup, trace.showlegend = trace.name, trace.name not in named
                 named.add(trace.name)
+            else:
+                trace.showlegend = False
             traces.append(trace)
     # Adding part by part takes plotly.py ten times as long, checking the traces again four times: the tests do that.
     return go.Figure(traces, layout, _validate=False)
@@ -123,7 +125,6 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, log: bool = False) -> l
         mode="text",
         textposition="middle right",
         cliponaxis=False,
-        showlegend=False,
         hoverinfo="skip",
     )
     return [*lines, text]

@@ -110,7 +110,6 @@ def ridges(
                 hoveron="fills",
                 hoverinfo="text",
                 text=f"{escape(bands.title)} {escape(name)}: {len(rows)} pairs, mean cosine {mean:.3f}",
-                showlegend=False,
             )
         )
     return traces if hover is None else [*traces, _pairs(cosines, bands, uid, hover, color)]
@@ -130,7 +129,6 @@ def _pairs(cosines: Float[np.ndarray, " n"], bands: Bands, uid: str, hover: Sequ
         marker={"color": color, "size": 4, "opacity": 0.7},
         customdata=np.array([*enumerate(hover)], dtype=object),
         hovertemplate="%{customdata[1]}<extra></extra>",
-        showlegend=False,
     )
 
 

@@ -95,13 +95,9 @@ def _held(control: Control, rendered: Mapping[str, Any]) -> Control:
 
 
 def _in_words(controls: Sequence[Control]) -> str:
-    """Of which controls the page has fewer values than a notebook."""
-    fewer = [
-        f"{c.label} ({'fixed' if c.kind == 'text' else f'{len(c.options)} of {c.all}'})"
-        for c in controls
-        if c.kind == "text" or len(c.options) < c.all
-    ]
-    return f"Fewer choices here than in a notebook: {', '.join(fewer)}." if fewer else ""
+    """Of which controls a notebook has more values than the page."""
+    more = [c.label for c in controls if c.kind == "text" or len(c.options) < c.all]
+    return f"A notebook offers more choices: {', '.join(more)}." if more else ""
 
 
 def controls_of(panel: PanelProtocol) -> list[Control]:

@@ -179,7 +179,7 @@ def _standing(state: AlignmentUniformityState) -> str:
         return ""
     spread = "more" if here.uniformity < first.uniformity else "less"
     pairs = "closer" if here.alignment < first.alignment else "farther apart"
-    return f": {spread} evenly spread, similar pairs {pairs}"
+    return f": {spread} spread, pairs {pairs}"
 
 
 def _best(state: AlignmentUniformityState) -> str:
@@ -208,11 +208,9 @@ def summary(state: AlignmentUniformityState) -> str:
 def explain(state: AlignmentUniformityState) -> str:
     """The explanation of the picture."""
     text = (
-        "Lower left is better. Alignment (0 to 4): mean squared distance of similar pairs. Uniformity (0 to about -4): "
-        "how evenly sentences spread."
+        "Lower left is better. Alignment: mean squared distance of similar pairs. Uniformity: how evenly sentences "
+        f"spread. Rings mark the start{', stars the kept steps' * state.scored}."
     )
-    if state.scored:
-        text += " Stars mark kept steps."
     if any(len(paths) > 1 for paths in state.seeds.values()):
         text += " Thin lines are seeds, thick ones their mean."
     if state.bands is not None:
@@ -409,7 +407,6 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             **_hover(method, path),
             **({"customdata": [numbers[method, 0, at.step] for at in path]} if single else {}),
             uid=f"{method}: path",
-            showlegend=False,
             mode="lines+markers",
             opacity=0.8,
             line={"color": style.color, "width": 1},
@@ -418,7 +415,6 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
         go.Scatter(
             **_places(travelled),
             uid=f"{method}: travelled",
-            showlegend=False,
             hoverinfo="skip",
             mode="lines",
             line={"color": style.color, "width": 3},
@@ -451,7 +447,6 @@ def _bundle(method: str, seeds: tuple[Path, ...], color: str, numbers: dict) -> 
         text=text,
         hovertemplate="%{text}<extra></extra>",
         uid=f"{method}: seeds",
-        showlegend=False,
         mode="lines+markers",
         opacity=0.6,
         line={"color": color, "width": 1},
@@ -485,7 +480,6 @@ def _picked(state: AlignmentUniformityState) -> go.Scatter:
     return go.Scatter(
         **_places(picked),
         uid="picked",
-        showlegend=False,
         hoverinfo="skip",
         mode="markers",
         marker={"symbol": "circle-open", "size": 22, "color": INK, "line": {"width": 2}},
@@ -497,12 +491,12 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
     scores = [point.at.score for point in state.checkpoints if point.at.score is not None]
     line = {"color": INK, "width": 1, "dash": "dot"}
     ends = {"x": [state.step] * 2, "y": rounded([min(scores), max(scores)])}
-    traces = [go.Scatter(**ends, uid="step", mode="lines", line=line, hoverinfo="skip", showlegend=False)]
+    traces = [go.Scatter(**ends, uid="step", mode="lines", line=line, hoverinfo="skip")]
     for method, path in state.paths.items():
         scored = [(at.step, at.score) for at in path if at.score is not None]
         here = [(step, score) for step, score in scored if step <= state.step][-1:]
         single = len(state.seeds[method]) == 1
-        common = {"showlegend": False, "hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>"}
+        common = {"hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>"}
         rows = {"customdata": [numbers[method, 0, step] for step, _ in scored]} if single else {}
         color = styles[method].color
         traces += [
@@ -535,7 +529,7 @@ def _cosines(state: AlignmentUniformityState, bands: Bands) -> Plane:
     if at is not None:
         shown, title = state.cosines[at.method][at.at.step], f"{escape(at.method)}, step {at.at.step}: cosine "
         low, high = (shown[rows].mean() for rows in (bands.rows[0], bands.rows[-1]))
-        title += f"{low:.2f} at grade {bands.names[0]} and {high:.2f} at grade {bands.names[-1]}"
+        title += f"{low:.2f} at grade {bands.names[0]}, {high:.2f} at {bands.names[-1]}"
     hills = ridges(shown, bands, "cosines")
     for trace in hills:
         trace.visible = at is not None

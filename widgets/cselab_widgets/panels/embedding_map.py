@@ -82,15 +82,14 @@ class MapData:
         planes = [self._known.get((encoder, method)) for encoder in self.vectors]
         return all(plane is not None and plane.is_known(plane.at(step)) for plane in planes)
 
-    def ranges(self, method: str) -> tuple[list[float], list[float]]:
-        """Axes for all encoders and all steps, so that only the points move."""
+    def reach(self, method: str) -> float:
+        """The length of an axis that is long enough for every encoder and every step: one scale for all."""
 
-        def compute() -> tuple[list[float], list[float]]:
-            planes = [self.plane(encoder, method) for encoder in self.vectors]
-            everywhere = np.concatenate([points for plane in planes for points in plane.points.values()])
-            return _range(everywhere[:, 0]), _range(everywhere[:, 1])
+        def compute() -> float:
+            clouds = [points for encoder in self.vectors for points in self.plane(encoder, method).points.values()]
+            return max(float(np.ptp(points, axis=0).max()) for points in clouds)
 
-        return self._once(("ranges", method), compute)
+        return self._once(("reach", method), compute)
 
     def directions(self, encoder: str, step: int | None) -> Float[np.ndarray, "n d"]:
         """The vectors scaled to length 1."""
@@ -251,14 +250,14 @@ class EmbeddingMapState(State):
 def figure(state: EmbeddingMapState) -> go.Figure:
     """A plane for each encoder; in each the lines between pairs, the points, and the neighbours of the focus."""
     planes: list[Plane] = []
-    ranges = state.data.ranges(state.projection) if next(iter(state.planes.values())).linear else None
+    reach = state.data.reach(state.projection) if next(iter(state.planes.values())).linear else None
     for title, (encoder, plane) in zip(titles(state), state.planes.items(), strict=True):
         title += _answer(state, encoder)
         points = plane.points[plane.at(state.step)].astype(np.float32)
         traces = [_lines(state, encoder, points)] if state.data.pairs else []
         traces += _points(state, encoder, points, legend=not planes)
         traces.append(_nearest(state, encoder, points))
-        across, up = ranges or _square(points)
+        across, up = _square(points, reach)
         planes.append(Plane(title, traces, _axis(plane, 0, across), _axis(plane, 1, up), square=True))
     scale = {"text": state.coloring.title if state.coloring else ""}
     return side_by_side(
@@ -316,15 +315,13 @@ def explain(state: EmbeddingMapState) -> str:
     """The meaning of the map, and its limits."""
     linear = next(iter(state.planes.values())).linear
     several = len(state.planes) > 1 or bool(state.steps)
-    text = "Each dot is a sentence; " + (
-        "near dots have a high cosine, as far as these shares of the variance can show."
-        if linear
-        else "near dots have a high cosine; larger distances mean nothing."
+    text = "Near dots are sentences with a high cosine" + (
+        ", as far as two components can show." if linear else "; larger distances mean nothing."
     )
     fitted = " and ".join(map(str, sorted({p.fitted_on for p in state.planes.values() if p.fitted_on is not None})))
     if linear and several:
         of = f"; the axes are those of step {fitted}" if fitted else ""
-        text += f" All pictures share one scale{of}."
+        text += f" All planes share one scale{of}."
     elif state.projection == TSNE and several:
         text += " t-SNE cannot place new vectors: each plane and each step is a separate map."
     elif state.projection == UMAP and state.steps:
@@ -534,7 +531,6 @@ def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> go.Sca
         line={"color": INK, "width": 1},
         opacity=0.6,
         hoverinfo="skip",
-        showlegend=False,
         visible=state.lines,
     )
 
@@ -555,7 +551,6 @@ def _nearest(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> go.S
         line={"color": INK, "width": 1.5},
         marker={"symbol": "circle-open", "size": 14, "color": INK, "line": {"width": 1.5}},
         hoverinfo="skip",
-        showlegend=False,
     )
 
 
@@ -573,15 +568,10 @@ def _fitted_on(plane: Projection) -> str:
     return "" if plane.fitted_on is None else f" of step {plane.fitted_on}"
 
 
-def _range(coordinates: np.ndarray) -> list[float]:
-    margin = 0.06 * (coordinates.max() - coordinates.min())
-    return rounded([coordinates.min() - margin, coordinates.max() + margin])
-
-
-def _square(points: np.ndarray) -> tuple[list[float], list[float]]:
-    """Axes of one length about the points."""
+def _square(points: np.ndarray, reach: float | None) -> tuple[list[float], list[float]]:
+    """Axes of one length about the points, which `reach` gives where planes have one scale."""
     low, high = points.min(axis=0), points.max(axis=0)
-    half = 0.56 * (high - low).max()
+    half = 0.56 * (reach or (high - low).max())
     x, y = (low + high) / 2
     return rounded([x - half, x + half]), rounded([y - half, y + half])
 

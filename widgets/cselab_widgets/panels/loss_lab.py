@@ -369,7 +369,10 @@ def _cosines(state: LossLabState) -> Plane:
     values = state.cosines().numpy().round(3)
     heat = heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}", scale=True)
     words = "Rows are sentences, columns their second views; positives lie on the diagonal."
-    return matrix(f"Cosines at step {state.step}", heat, "sentence", words)
+    own, others = (part.mean() for part in _split(state.cosines()))
+    return matrix(
+        f"Step {state.step}: cosine {own:.2f} of positives, {others:.2f} of negatives", heat, "sentence", words
+    )
 
 
 def _gradient(state: LossLabState) -> Plane:
@@ -379,7 +382,9 @@ def _gradient(state: LossLabState) -> Plane:
     shown = (values / limit).numpy().round(2)
     heat = heatmap(shown, "gradient", 1.0, f"sentences %{{y}} and %{{x}}: %{{z:.2f}} of {limit:.2g}", scale=True)
     words = f"In units of the strongest negative's gradient ({limit:.2g}): blue is pushed apart, orange together."
-    return matrix(f"Gradient of {state.loss}", heat, "sentence", words)
+    apart, together = state.wrong
+    wrong = f"{apart} positives and {together} negatives" if apart + together else "no pair"
+    return matrix(f"{state.loss} moves {wrong} the wrong way", heat, "sentence", words)
 
 
 def _shares(state: LossLabState) -> Plane:
@@ -442,8 +447,7 @@ def _curves(state: LossLabState) -> Plane:
         named_at_ends(lines, "gradients: names"),
         {"title": {"text": f"cosine of the {state.pair}"}},
         y,
-        words=f"The gradient of the loss (temperature {state.temperature:g}) while one {state.pair} moves. "
-        f"Fixed: {held}.",
+        words=f"The gradient while one {state.pair} moves. Fixed: {held}.",
     )
 
 
@@ -498,7 +502,7 @@ def _run(state: LossLabState) -> Plane:
     y = {"title": {"text": "mean cosine"}, "range": [min(-0.05, round(lowest - 0.05, 2)), 1.04]}
     apart = means[steps.index(state.step)]
     return Plane(
-        f"{apart[0] - apart[1]:.2f} between the means",
+        f"The means are {apart[0] - apart[1]:.2f} apart",
         named_at_ends(lines, "run: names"),
         {"title": {"text": "step"}},
         y,

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 ALL = "all"
 LINE = 17  # pixels a method
-YELLOW = PALETTE[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,19 +50,28 @@ class MethodMapState(State):
         """Rows of `cards`, the first on top."""
         return [row for row, card in enumerate(self.cards) if self.family in (ALL, card.family)]
 
+    @property
+    def touched(self) -> Counter[str]:
+        """At each stage, how many of the methods shown do something."""
+        return Counter(stage for row in self.shown for stage in self.cards[row].stages)
+
 
 def figure(state: MethodMapState) -> go.Figure:
     """A line for each method, a column for each stage; a dot where the method touches it, coloured by family."""
     from cselab_lab.lessons.pipeline_diff import STAGES
 
+    from cselab.methods import FAMILIES
+
     stages, shown = list(STAGES), state.shown
+    colors = dict(zip([*FAMILIES][1:], PALETTE, strict=True))  # the baseline has no dots
     place = {row: -number for number, row in enumerate(shown)}
     traces = [
         go.Scatter(
-            x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers",
+            x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers+text",
+            text=[str(state.touched[stage]) for stage in stages], textposition="bottom center",
             marker={"symbol": "triangle-right", "size": 11, "color": INK}, line={"color": INK, "width": 1.5},
             hovertext=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
-            hovertemplate="%{hovertext}<extra></extra>", showlegend=False,
+            hovertemplate="%{hovertext}<extra></extra>",
         ),
     ]  # fmt: skip
     for family in state.families[1:]:
@@ -75,7 +83,7 @@ def figure(state: MethodMapState) -> go.Figure:
                 customdata=[row for row, _ in dots],
                 text=[_hover(state.cards[row], stage) for row, stage in dots],
                 hovertemplate="%{text}<extra></extra>", uid=family, name=family, mode="markers",
-                marker={"size": 11, "color": _color(family)},
+                marker={"size": 11, "color": colors.get(family)},
                 showlegend=bool(dots),
             )
         )  # fmt: skip
@@ -84,23 +92,14 @@ def figure(state: MethodMapState) -> go.Figure:
     across = {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
               "side": "top", "fixedrange": True, **bare}  # fmt: skip
     up = {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.3 - len(shown), 2.2],
-          "showgrid": False, **bare}  # fmt: skip
+          **bare}  # fmt: skip
     return side_by_side([Plane(answer(state), traces, across, up, tall=LINE * (len(shown) + 2))], 1)
 
 
 def answer(state: MethodMapState) -> str:
     """At which stage most of the methods shown do something."""
-    touched = Counter(stage for row in state.shown for stage in state.cards[row].stages)
-    most = [f"{count} touch the {stage}" for stage, count in touched.most_common(2)]
+    most = [f"{count} touch the {stage}" for stage, count in state.touched.most_common(2)]
     return f"Of {len(state.shown)} methods {' and '.join(most) or 'none touches the pipeline'}"
-
-
-def _color(family: str) -> str:
-    """One for each family, whichever are shown; the baseline has no dots, and a yellow is lost on white."""
-    from cselab.methods import FAMILIES
-
-    number = [name for name in FAMILIES if name != "baseline"].index(family) if family != "baseline" else 0
-    return PALETTE[number] if PALETTE[number] != YELLOW else INK
 
 
 def _name(state: MethodMapState, row: int) -> str:

@@ -337,8 +337,7 @@ def _cloud(state: NoiseLabState) -> Plane:
         {"title": {"text": "towards the neighbour"}, **width},
         {"title": {"text": "across"}, **height},
         square=True,
-        words="The picture shows two of the dimensions. In these two, dropout moves the sentence as far as the ring "
-        "(root mean square).",
+        words="In the two dimensions drawn, dropout moves the sentence as far as the ring (root mean square).",
     )
 
 
@@ -353,13 +352,8 @@ def _radii(state: NoiseLabState) -> Plane:
             y=rounded(clouds.radius),
             uid="radii",
             mode="markers",
-            showlegend=False,
             customdata=list(range(len(texts))),
-            marker={
-                "color": [POSITIVE if chosen else ANCHOR for chosen in here],
-                "size": [13 if chosen else 8 for chosen in here],
-                "opacity": 0.85,
-            },
+            marker={"color": ANCHOR, "size": [17 if chosen else 8 for chosen in here], "opacity": 0.85},
             text=texts,
             hovertemplate="%{text}<br>radius %{y:.3f}, neighbour at %{x:.3f}<extra></extra>",
         ),
@@ -368,7 +362,6 @@ def _radii(state: NoiseLabState) -> Plane:
             y=[0, far],
             uid="as far",
             mode="lines",
-            showlegend=False,
             hoverinfo="skip",
             line={"color": INK, "dash": "dot", "width": 1.5},
         ),
@@ -380,8 +373,7 @@ def _radii(state: NoiseLabState) -> Plane:
         traces,
         x,
         {"title": {"text": "radius of its cloud"}, "range": [0, far]},
-        words="Above the dotted line the radius of the cloud is larger than the distance to the neighbour. "
-        "Click a point to see its cloud.",
+        words="Above the dotted line the radius exceeds the distance. Click a point to see its cloud.",
     )
 
 
@@ -411,6 +403,6 @@ def _cosines(state: NoiseLabState) -> Plane:
         traces,
         x,
         {"title": {"text": "cosine"}},
-        words="Boxes hold half of the pairs, whiskers 90 %. +noise adds a Gaussian to each coordinate (mean square "
-        f"{state.mean_square:.3g}); -noise uses means of {state.mean_of} passes.",
+        words="Boxes hold half of the pairs, whiskers 90 %. +noise adds Gaussian noise, -noise uses means of "
+        f"{state.mean_of} passes.",
     )

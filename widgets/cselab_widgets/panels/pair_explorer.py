@@ -236,7 +236,7 @@ def figure(state: PairExplorerState) -> go.Figure:
 
 def answer(state: PairExplorerState, encoder: str) -> str:
     """The cosine of the typed pair, and how many of the graded pairs are less alike."""
-    return f"{escape(encoder)}: {state.cosine(encoder):.2f},<br>above {state.place(encoder):.0f} % of pairs"
+    return f"{escape(encoder)}: cosine {state.cosine(encoder):.2f},<br>above {state.place(encoder):.0f} % of pairs"
 
 
 def summary(state: PairExplorerState) -> str:
@@ -261,8 +261,8 @@ def summary(state: PairExplorerState) -> str:
 def explain(state: PairExplorerState) -> str:
     """The explanation of the picture."""
     return (
-        f"The line is your pair. A hill holds the graded pairs of one {state.by}, a dot is a pair: click it, or choose "
-        "it from the list, to load it. A good encoder orders the hills by grade."
+        f"The line is your pair; a hill holds the pairs of one {state.by}. Click a dot to load its pair. A good "
+        "encoder orders the hills by grade."
     )
 
 
@@ -429,7 +429,6 @@ def _typed(encoder: str, cosine: float, bands: int, color: str) -> go.Scatter:
         mode="lines",
         line={"color": color, "width": 3},
         hovertemplate=f"your pair: {cosine:.3f}<extra></extra>",
-        showlegend=False,
     )
 
 

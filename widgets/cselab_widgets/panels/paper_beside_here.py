@@ -152,14 +152,7 @@ def _numbers(state: PaperBesideHereState) -> go.Figure:
         "y": [z for index in together.index for z in (at[index], at[index], None)],
     }
     traces = [
-        go.Scatter(
-            **between,
-            uid="difference",
-            mode="lines",
-            line={"color": INK, "width": 1},
-            hoverinfo="skip",
-            showlegend=False,
-        ),
+        go.Scatter(**between, uid="difference", mode="lines", line={"color": INK, "width": 1}, hoverinfo="skip"),
         _dots("published", PAPER, "diamond-open", lines, theirs, places),
         _dots("ours", HERE, "circle", lines, ours, places),
     ]
@@ -181,8 +174,8 @@ def answer(state: PaperBesideHereState) -> str:
         return "Published and ours"
     both = state.shown.dropna(subset=["gain", "published_gain"])
     alike = int((np.sign(both["gain"]) == np.sign(both["published_gain"])).sum())
-    counted = f": {alike} of {len(both)} have the paper's sign" if len(both) else ""
-    return f"Gain over {escape(state.baseline)}{counted}"
+    counted = f"{alike} of {len(both)} gains" if len(both) else "Gains"
+    return f"{counted} over {escape(state.baseline)}" + " have the paper's sign" * bool(len(both))
 
 
 def _gains(state: PaperBesideHereState) -> go.Figure:

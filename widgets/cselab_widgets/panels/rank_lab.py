@@ -18,7 +18,7 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
 from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, side_by_side
 from ..kit.sources import named_views
-from ..kit.theme import INK, PALETTE, POSITIVE
+from ..kit.theme import AFTER, BEFORE, INK, OURS, PALETTE
 
 NORMAL = "normal numbers"
 DIMENSIONS = 48  # of the heat map
@@ -263,7 +263,6 @@ def _by_size(state: RankLabState, name: str, line: Any, value: float, here: str)
             mode="lines",
             line={"color": PALETTE[0], "width": 3},
             hovertemplate="N = %{x}: %{y}<extra></extra>",
-            showlegend=False,
         ),
         go.Scatter(
             x=[state.batch_size],
@@ -272,9 +271,8 @@ def _by_size(state: RankLabState, name: str, line: Any, value: float, here: str)
             mode="markers+text",
             text=[f"  this batch: {here}"],
             textposition="middle right",
-            marker={"color": POSITIVE, "size": 13},
+            marker={"color": OURS, "size": 13},
             hovertemplate="N = %{x}: %{y}<extra>this batch</extra>",
-            showlegend=False,
         ),
     ]
     return traces, {"title": {"text": "batch size N"}, "range": [0, round(far)]}
@@ -291,7 +289,6 @@ def _ranks(state: RankLabState) -> Plane:
             uid="dimensions",
             mode="lines",
             hoverinfo="skip",
-            showlegend=False,
             line={"color": INK, "dash": "dot", "width": 1.5},
         )
     )
@@ -301,14 +298,14 @@ def _ranks(state: RankLabState) -> Plane:
         lines,
         x,
         {"title": {"text": "rank"}, "range": [0, 1.15 * state.dimensions]},
-        words=f"The matrix has {state.dimensions} dimensions (dotted). Each sentence adds one direction, until all are "
-        f"there. With the mean removed the rank is {state.rank('centred')}.",
+        words=f"Each sentence adds one direction, up to all {state.dimensions} (dotted). With the mean removed the "
+        f"rank is {state.rank('centred')}.",
     )
 
 
 def _singular_values(state: RankLabState) -> Plane:
     lines = []
-    for name, color, dash in (("uncentred", PALETTE[0], "solid"), ("centred", PALETTE[1], "dash")):
+    for name, color, dash in (("uncentred", BEFORE, "solid"), ("centred", AFTER, "dash")):
         values = state.singular_values[name][: state.rank(name)]
         lines.append(
             go.Scatter(

@@ -139,9 +139,11 @@ export function mountSentenceCosines(place, shown, told, carried) {
       if (paired) said.push(`${name}: ${i + 1} and ${j + 1}, ${where}`);
       return element("figure", {},
         element("table", {}, element("caption", {}, name), element("tr", {}, element("td"), ...heads), ...rows),
-        ruler(carried.cosines[number], carried.grades, low, paired ? mine : null,
-          `Cosines of graded pairs under ${name}${paired ? `; the pair has ${where}` : ""}`),
-        element("figcaption", {}, paired ? `${i + 1} and ${j + 1}: ${where}` : "type a second sentence, to compare"));
+        element("div", {},
+          element("figcaption", { class: "cselab-title", style: "margin: 0" },
+            paired ? `${i + 1} and ${j + 1}: ${where}` : "type a second sentence, to compare"),
+          ruler(carried.cosines[number], carried.grades, low, paired ? mine : null,
+            `Cosines of graded pairs under ${name}${paired ? `; the pair has ${where}` : ""}`)));
     }));
     tokens.hidden = false;
     piecesOf.textContent = `The tokens, as ${encoders[0].name} reads them`;

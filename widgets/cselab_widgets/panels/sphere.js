@@ -1,6 +1,6 @@
 // The sphere: points that a hand drags, the force of a loss on each, and "let go". What is computed is in sphere_points.js.
 import { button, choice, counters, drawn, element, playing, signed, slider, spoken } from "../kit/page_controls.js";
-import { alignment, effectiveRank, onSphere, uniformity } from "../kit/geometry.js";
+import { alignment, effectiveRank, inner, onSphere, uniformity } from "../kit/geometry.js";
 import {
   KINDS, SPHERE_LOSSES, STARTS, descent, forces, inDimensions, refusal, resize, startAgain, strongest,
 } from "./sphere_points.js";
@@ -187,6 +187,11 @@ export function mountSphere(place, shown, told) {
       "strongest force": found ? most.toPrecision(2) : "\u2013",
     };
     tally.show(numbers);
+    // A cosine rises where its two points are pushed towards each other.
+    const rises = (/** @type {number[]} */ x, /** @type {number} */ i) =>
+      found && inner(found.anchors[i], state.positives[i]) + inner(found.positives[i], x) > 0;
+    const pulled = `${state.anchors.filter(rises).length} of ${state.anchors.length} pairs together`;
+    title.textContent = !found ? "" : most < 0.005 ? `${state.loss} is at rest` : `${state.loss} pulls ${pulled}`;
     refused.textContent = why;
     const where = isCircle() ? "on a circle" : "on a sphere";
     if (halt) return; // a screen reader is told once it rests
@@ -310,6 +315,7 @@ export function mountSphere(place, shown, told) {
       startAgain(state, start, state.seed);
     }),
   );
+  const title = element("p", { class: "cselab-title" });
   const tally = counters();
   const words = spoken();
   const refused = element("p", { class: "cselab-refused", role: "status" });
@@ -340,7 +346,7 @@ export function mountSphere(place, shown, told) {
   const sliders = [temperature, noise, batch, more].map(({ box }) => box);
   const controls = element("div", { class: "cselab-hands" }, loss.box, shape.box, from.box, ...sliders,
     element("div", { class: "cselab-buttons" }, release, again));
-  const picture = element("div", {}, svg, legend);
+  const picture = element("div", {}, title, svg, legend);
   const root = element("div", { class: "cselab-sphere", "data-lm-suppress-shortcuts": "true" }, picture,
     element("div", {}, says, controls, refused, tally.box, which, words.box));
   place.append(root);

@@ -34,7 +34,7 @@ function cloud(rows, state, when) {
   const apart = (inner(mean, mean) - all.length) / (all.length * (all.length - 1));
   const close = closePairs(state);
   const near = close.reduce((sum, i) => sum + inner(x[i], y[i]), 0) / close.length;
-  const title = `${when}: like sentences have cosine ${signed(near, 2)}, any two ${signed(apart, 2)}`;
+  const title = `${when}: like pairs have cosine ${signed(near, 2)}, all ${signed(apart, 2)}`;
   const like = new Set(close);
   const dots = [x, y].flatMap((side) => side.map(([across, up], i) =>
     drawn("circle", { cx: across, cy: -up, r: like.has(i) ? 0.02 : 0.012, fill: like.has(i) ? "#0072b2" : "#808080" })));
@@ -65,6 +65,7 @@ function chart(runs, { key, title, axis }) {
     drawn("svg", { viewBox: `0 0 ${TOY_WIDE} ${TOY_HIGH}`, role: "img", "aria-label": told },
       drawn("path", { d: "M44,12V108H292", class: "cselab-axis" }), ...numbers,
       drawn("text", { x: 44, y: 124, class: "cselab-step" }, "0"),
+      drawn("text", { x: 168, y: 66, class: "cselab-middle" }, last ? "" : "press train"),
       drawn("text", { x: 290, y: 124, class: "cselab-tick" }, `${TOY_STEPS} steps`), ...lines));
 }
 
@@ -162,10 +163,9 @@ export function mountToyTraining(place, shown, told) {
   const tally = counters();
   const words = spoken();
   const [seen, score, plots] = ["", "cselab-charts", "cselab-charts"].map((name) => element("div", { class: name }));
-  score.setAttribute("style", "grid-template-columns: minmax(0, 32em)");
+  score.setAttribute("style", "grid-template-columns: minmax(0, 24em)");
   const names = element("ol", { class: "cselab-names" });
-  const small = () => element("div", { class: "cselab-hands", style: "grid-template-columns: minmax(0, 1fr)" });
-  const [above, further] = [small(), small()];
+  const [above, further] = [0, 1].map(() => element("div", { class: "cselab-hands" }));
   const { artificial, seed, ...main } = hands;
   above.append(...Object.values(main).map(({ box }) => box), element("div", { class: "cselab-buttons" }, press, clear));
   further.append(artificial.box, seed.box, tally.box, element("p", { class: "cselab-small" },
@@ -174,8 +174,7 @@ export function mountToyTraining(place, shown, told) {
   /** @param {string} question @param {Node[]} inside */
   const folded = (question, ...inside) => element("details", {}, element("summary", {}, question), ...inside);
   const note = element("p", { class: "cselab-small" },
-    "A point is a sentence on the sphere; blue pairs with a line mean the same. Training should keep the lines short and " +
-      "spread the points.");
+    "A point is a sentence; blue pairs with a line mean the same. Training should keep the lines short and spread the points.");
   const root = element("div", { class: "cselab-toy", "data-lm-suppress-shortcuts": "true" },
     element("div", { class: "cselab-sphere" }, element("div", {}, seen, note), element("div", {}, above, score, names)),
     folded("How do loss, alignment, uniformity and rank move?", plots),

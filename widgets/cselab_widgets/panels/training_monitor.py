@@ -47,7 +47,7 @@ LOGGED = {  # by the trainer of sentence-transformers
     "eval_*spearman_cosine": "score",
     **{f"eval_*{column}": column for column in ("alignment", "uniformity", "effective_rank")},
 }
-COLORS = [PALETTE[number] for number in (0, 2, 3, 5, 4, 7)]  # of finished runs
+COLORS = PALETTE[1:6]  # of finished runs
 DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
 SECONDS = 0.5  # between two pictures of a run that is going on
 
@@ -161,7 +161,7 @@ def explain(state: TrainingMonitorState) -> str:
         "finished": " Finished: the panel's run has the encoder, with the best weights.",
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
-    return f"A loss near 0 does not prove learning, so watch the score, measured at each evaluation.{others}{held}"
+    return f"A loss near 0 does not prove learning, so watch the score; a star marks kept weights.{others}{held}"
 
 
 class TrainingMonitor(Panel):
@@ -445,7 +445,6 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
                 fillcolor=color,
                 opacity=0.18,
                 hoverinfo="skip",
-                showlegend=False,
                 visible=len(state.others[name]) > 1,
             ),
             _line(f"{column}: {name}", steps, mean, {"color": color, "width": 1.5}, name, name=name, showlegend=keyed),
@@ -458,12 +457,13 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
         "mode": drawn,
         "marker": {"size": 6},
     }
-    traces.append(_line(f"{column}: live", steps, values, {"color": PALETTE[1], "width": 3}, **live))
+    traces.append(_line(f"{column}: live", steps, values, {"color": PALETTE[0], "width": 3}, **live))
     for term, dash in zip(state.terms if column == "loss" else [], cycle(DASHES)):
         look = {"color": PALETTE[6], "dash": dash, "width": 2}
         traces.append(_line(f"term: {term}", *curve(state.rows, term), look, term, name=term.replace("_", " ")))
     at = dict(zip(steps, values, strict=True))
-    marked = [step for step in state.kept if step in at]
+    best = [steps[int(np.argmax(values))]] if named and values else []  # its weights are kept, too
+    marked = sorted({*state.kept, *best} & {*at})
     traces.append(
         go.Scatter(
             x=marked,
@@ -483,8 +483,8 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     if state.rows and not any(trace.x for trace in traces):
         title = f"{what}: not measured yet"
     elif values:
-        best = f", best {max(values):.1f} at step {steps[int(np.argmax(values))]}" if named else ""
-        title = f"{what} <b>{values[-1]:.{1 if named else 3}f}</b> at step {steps[-1]}{best}"
+        title = f"{what} {values[-1]:.{1 if named else 3}f} at step {steps[-1]}"
+        title += f", best {max(values):.1f} at step {best[0]}" if named else ""
     elif named and any(trace.y for trace in traces):
         ends = {name: band(histories, column)[1] for name, histories in state.others.items()}
         title = "Dev score at the end: " + ", ".join(f"{escape(n)} {v[-1]:.1f}" for n, v in ends.items() if v)

@@ -53,7 +53,7 @@ class WhiteningLabState(State):
     source: str = shown("vectors of", "list", "sources", asked=(0, 2))
     strategy: str = shown("whitening", "list", STRATEGIES, "ZCA")
     num_groups: int = shown("groups", "slider", "divisors", 128, at_least=1, when="grouped")
-    eps: float = shown("eps, added to variances", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6, asked=(1,))
+    eps: float = shown("variance + eps", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6, asked=(1,))
     batch_size: int = shown("batch size", "slider", "sizes", 512, at_least=2, at_most="most", asked=(0, 1))
     seed: int = 0
     stage: int = shown("stage", "steps", range(len(STAGES)), 4, asked=(2,))
@@ -217,15 +217,15 @@ def figure(state: WhiteningLabState) -> go.Figure:
             "Covariance of the batch, in units of the mean variance; a channel is a coordinate of the vectors.",
         ),
         _covariance(
-            f"After: {after:.2f}",
+            f"After whitening: {after:.2f}",
             "after",
             whitened.batch_after,
             whitened,
-            _too_few(state) or "The same channels of the same sentences; those of one group lie side by side.",
+            _too_few(state) or f"The same channels of the same sentences{', a group side by side' * state.grouped}.",
         ),
         _spectra(whitened),
         _covariance(
-            f"Held-out sentences, after: {others:.2f}",
+            f"Held-out sentences, after whitening: {others:.2f}",
             "others",
             whitened.others_after,
             whitened,
@@ -259,7 +259,8 @@ def details(state: WhiteningLabState) -> str:
         "largest variance": "largest variance",
     }
     rows = ((part, [f"{numbers[name]:.3g}" for name in heads]) for part, numbers in parts.items())
-    return number_table(["", *heads.values()], rows)
+    table = number_table(["", *heads.values()], rows)
+    return f"<details><summary>How do uniformity, cosine and rank change?</summary>{table}</details>"
 
 
 class WhiteningLab(Panel):
@@ -340,7 +341,8 @@ def plane_points(count: int = SENTENCES, seed: int = 0) -> np.ndarray:
 
 
 def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
-    points = whitened.fitted.at(state.stage, whitened.batch[:POINTS])[:, :2].numpy()
+    channels = whitened.fitted.at(state.stage, whitened.batch)[:, :2].numpy()
+    points = channels[:POINTS]
     reach = 1.1 * float(np.abs(points).max())
     centre = points.mean(0)
     # Where two axes of the group, twice the standard deviation long, lie at this stage.
@@ -354,14 +356,13 @@ def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
     pen = [end for place in range(len(axes)) for end in (*ends[2 * place : 2 * place + 2], (None, None))]
     width = {"range": [-reach, reach], "constrain": "domain", "zeroline": True, "zerolinecolor": INK}
     return Plane(
-        f"Two channels, {STAGES[state.stage]}",
+        f"Two channels, {STAGES[state.stage]}; their correlation is {round(np.corrcoef(channels.T)[0, 1], 2) + 0:.2f}",
         [
             go.Scatter(
                 x=rounded(points[:, 0]),
                 y=rounded(points[:, 1]),
                 uid="points",
                 mode="markers",
-                showlegend=False,
                 marker={"color": AFTER if state.stage > 2 else BEFORE, "size": 6, "opacity": 0.8},
                 hovertemplate="%{x:.2f}, %{y:.2f}<extra></extra>",
             ),
@@ -370,7 +371,6 @@ def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
                 y=[None if y is None else round(float(y), 4) for _, y in pen],
                 uid="axes",
                 mode="lines",
-                showlegend=False,
                 hoverinfo="skip",
                 line={"color": INK, "width": 3},
             ),
@@ -378,7 +378,7 @@ def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
         {"title": {"text": "first channel of the group"}, **width},
         {"title": {"text": "second"}, **width},
         square=True,
-        words="Points are sentences; the lines are axes of the group, two standard deviations long. Play the stages.",
+        words="Points are sentences, lines the axes of the group, two standard deviations long. Play the stages.",
     )
 
 
