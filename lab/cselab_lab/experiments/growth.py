@@ -110,7 +110,7 @@ def by_size(results: "Results", name: str = "steps") -> "DataFrame":
     from pandas import DataFrame, notna
 
     field, factors = {"steps": ("steps", LENGTHS), "batch": ("batch_size", BATCHES)}[name]
-    cells, recipe = results.to_frame().query("column == 'Avg.'").set_index("row"), results.profile.recipe
+    cells, recipe = results.to_frame("Avg.").set_index("row"), results.profile.recipe
     whose = "here" if "steps" in recipe else "one epoch"
     lines = []
     for effect in EFFECTS:

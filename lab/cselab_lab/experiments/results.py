@@ -346,10 +346,16 @@ def tested(sample: np.ndarray) -> tuple[float, float, float, float]:
     """
     from scipy.stats import permutation_test, ttest_1samp
 
-    test = ttest_1samp(sample, 0.0)
-    low, high = test.confidence_interval(0.95)
     exact = permutation_test((sample,), np.mean, permutation_type="samples", vectorized=True, rng=0)
-    return float(low), float(high), float(test.pvalue), float(exact.pvalue)
+    return *interval(sample), float(ttest_1samp(sample, 0.0).pvalue), float(exact.pvalue)
+
+
+def interval(sample: np.ndarray) -> tuple[float, float]:
+    """The 95 % interval of the mean, by Student's t."""
+    from scipy.special import stdtrit  # sooner imported than `scipy.stats`
+
+    half = stdtrit(len(sample) - 1, 0.975) * sample.std(ddof=1) / np.sqrt(len(sample))
+    return float(sample.mean() - half), float(sample.mean() + half)
 
 
 @dataclass(frozen=True)
@@ -470,8 +476,10 @@ class Results:
         names = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
         return names | {one.measure for one in self.experiment.columns if one.over and names.issuperset(one.over)}
 
-    def to_frame(self) -> "DataFrame":
+    def to_frame(self, *only: str) -> "DataFrame":
         """Published numbers and ours, one line per row and column, then further measures (except in a search on dev).
+
+        With `only`, these columns.
 
         Columns: row, column (by our name), measure (of our number: a different task if the data of the published one
         are missing), published, published_spread, ours (mean), sd, n (seeds), difference (ours - published, for the
@@ -484,7 +492,8 @@ class Results:
         known = [column.measure for column in self.experiment.columns]
         more = [name for name in (*ALWAYS, *GEOMETRY) if name not in known and name in self.measured]
         columns = (*self.experiment.columns, *(Column(name) for name in more if DEV not in self.experiment.suites))
-        return DataFrame([self._cell(row, column) for row in self.experiment.all_rows for column in columns])
+        chosen = [column for column in columns if not only or column.measure in only]
+        return DataFrame([self._cell(row, column) for row in self.experiment.all_rows for column in chosen])
 
     def _cell(self, row: Row, column: Column) -> dict[str, Any]:
         measure = self.measure(column)
@@ -512,7 +521,7 @@ class Results:
         """The mean gain of a row over a second one, and its 95 % interval."""
         gains = np.array(list(self.over(label, against, measure).values()))
         mean_gain = float(gains.mean()) if len(gains) else None
-        low, high = tested(gains)[:2] if len(gains) > 1 and np.ptp(gains) else (None, None)
+        low, high = interval(gains) if len(gains) > 1 and np.ptp(gains) else (None, None)
         return {"gain": mean_gain, "gain_low": low, "gain_high": high}
 
     def verdicts(self, column: str | None = None) -> list[Verdict]:

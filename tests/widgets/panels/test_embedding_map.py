@@ -1,5 +1,6 @@
 import sys
 
+import numba
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -258,15 +259,15 @@ def test_pca_without_its_first_component_shows_the_second_and_third(sentences, e
     assert panel.figure().layout.yaxis.title.text.startswith("component 3 (")
 
 
-def three_clusters(step: int) -> np.ndarray:
+def three_clusters(step: int, each: int = 20) -> np.ndarray:
     rng = np.random.default_rng(step)
     centres = 6 * np.eye(3, 10)
-    return np.repeat(centres, 20, axis=0) + rng.normal(size=(60, 10)) * 0.3
+    return np.repeat(centres, each, axis=0) + rng.normal(size=(3 * each, 10)) * 0.3
 
 
 def gathered(trace_x, trace_y) -> bool:
-    """Whether each of three clusters of 20 lies together, apart from the others."""
-    parts = np.stack([trace_x, trace_y], axis=1).reshape(3, 20, 2)
+    """Whether each of three clusters lies together, apart from the others."""
+    parts = np.stack([trace_x, trace_y], axis=1).reshape(3, -1, 2)
     middle = parts.mean(axis=1)
     within = np.linalg.norm(parts - middle[:, None], axis=2).max()
     between = min(np.linalg.norm(middle[i] - middle[j]) for i, j in [(0, 1), (0, 2), (1, 2)])
@@ -285,20 +286,21 @@ def test_t_sne_makes_each_step_a_map_of_its_own_and_says_so():
 
 
 @pytest.mark.slow
-def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it():
+def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it(monkeypatch):
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)  # compiling takes longer than ten sentences a cluster
     panel = EmbeddingMap(
-        [str(i) for i in range(60)], {"a": {0: three_clusters(0), 9: three_clusters(1)}}, projection="UMAP"
+        [str(i) for i in range(30)], {"a": {0: three_clusters(0, 10), 9: three_clusters(1, 10)}}, projection="UMAP"
     )
     late, early = (points(panel, step=step)[0] for step in (9, 0))
     assert gathered(late.x, late.y)
     assert "placed into the map of step 9" in panel.explain(panel.state)
     assert panel.figure().layout.xaxis.title.text == "UMAP"
     for k in range(3):  # a cluster is placed where the fitted one lies
-        rows = slice(20 * k, 20 * k + 20)
+        rows = slice(10 * k, 10 * k + 10)
         distances = [
             np.hypot(
-                early.x[rows].mean() - late.x[20 * j : 20 * j + 20].mean(),
-                early.y[rows].mean() - late.y[20 * j : 20 * j + 20].mean(),
+                early.x[rows].mean() - late.x[10 * j : 10 * j + 10].mean(),
+                early.y[rows].mean() - late.y[10 * j : 10 * j + 10].mean(),
             )
             for j in range(3)
         ]
