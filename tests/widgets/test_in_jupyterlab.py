@@ -233,7 +233,7 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     page.get_by_placeholder("first sentence").fill("a bad cage")
     page.get_by_placeholder("first sentence").press("Enter")
     told("typed", ["a bad cage", 0, pytest.approx(1, abs=1e-5)])
-    expect(typed).to_contain_text("letters: 1.00")
+    expect(typed).to_contain_text("letters: cosine 1.00")
     assert "1.00" not in before
     page.locator(".jp-OutputArea-output").nth(1).locator(".noUi-handle").press("ArrowRight")
     told("typed", lambda now: now[1] == 1)
@@ -467,9 +467,9 @@ def test_the_labs_hear_their_controls_and_tell_python(open_notebook, lab):
     expect(rank).to_contain_text("python: 4")
 
     loss.get_by_role("tab", name="What does this batch look like?").click()
-    expect(loss).to_contain_text("Cosines at step 5")
+    expect(loss).to_contain_text("Step 5: positives")
     loss.locator(".noUi-handle").first.press("ArrowLeft")
-    expect(loss).to_contain_text("Cosines at step 0")
+    expect(loss).to_contain_text("Step 0: positives")
     expect(loss).to_contain_text("python: 0")
 
     sphere = cells.nth(5)

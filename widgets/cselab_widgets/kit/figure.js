@@ -14,7 +14,6 @@ const cselabFigure = (() => {
   const TALL = [0, 380, 330, 300]; // pixels, a plane that stands alone, or beside others
   const LOW = 270; // on a narrow page
   const WIDE = [0, 1000, 660]; // pixels: so wide at most
-  const SQUARE = 480; // pixels, so high at most
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
 
   const span = ([low, high]) => high - low;
@@ -102,7 +101,7 @@ const cselabFigure = (() => {
     let height = Math.max(tall, 120, names.length * (names.some((name) => name.includes("<br>")) ? 34 : 17));
     if (yaxis.scaleanchor) {
       const shape = xaxis.range && yaxis.range ? Math.min(1, Math.abs(span(yaxis.range) / span(xaxis.range))) : 1; // height to width
-      margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : SQUARE) / shape); // its scale stands beside it
+      margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : 1.25 * tall) / shape); // its scale stands beside it
       height = Math.max((width - margin.l - margin.r) * shape, 120);
     }
     for (const [axis, room] of [[xaxis, width - margin.l - margin.r], [yaxis, height]])

@@ -258,7 +258,7 @@ def figure(state: EmbeddingMapState) -> go.Figure:
         traces += _points(state, encoder, points, legend=not planes)
         traces.append(_nearest(state, encoder, points))
         across, up = _square(points, reach)
-        planes.append(Plane(title, traces, _axis(plane, 0, across), _axis(plane, 1, up), square=True))
+        planes.append(Plane(title, traces, _axis(plane, 0, across), _axis(plane, 1, up), square=True, tall=440))
     scale = {"text": state.coloring.title if state.coloring else ""}
     return side_by_side(
         planes,

@@ -370,9 +370,7 @@ def _cosines(state: LossLabState) -> Plane:
     heat = heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}", scale=True)
     words = "Rows are sentences, columns their second views; positives lie on the diagonal."
     own, others = (part.mean() for part in _split(state.cosines()))
-    return matrix(
-        f"Step {state.step}: cosine {own:.2f} of positives, {others:.2f} of negatives", heat, "sentence", words
-    )
+    return matrix(f"Step {state.step}: positives {own:.2f}, negatives {others:.2f}", heat, "sentence", words)
 
 
 def _gradient(state: LossLabState) -> Plane:
