@@ -13,6 +13,8 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from cselab_lab.tables import table
+
 from cselab import evaluate
 from cselab._util.checksums import sha256_of
 from cselab.evaluators import Scores, named_encoder
@@ -41,22 +43,19 @@ def merged(before: Scores, after: Scores) -> Scores:
     return Scores(kept + after.records, before.missing | after.missing)
 
 
-def table(columns: dict[str, Scores]) -> str:
-    rows = {}  # of the fullest column first, so that the order is that of the suites
+def all_scores(columns: dict[str, Scores]) -> str:
+    rows: dict[str, dict[str, str]] = {}  # of the fullest column first, so that the order is that of the suites
     for scores in sorted(columns.values(), key=lambda scores: -len(scores.records)):
         for record in scores.records:
-            if record.key:
-                rows.setdefault(record.key, record)
-    head = ["task", "split", "rows", "metric", *columns]
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    for key, record in rows.items():
-        values = [scores.scores.get(key) for scores in columns.values()]
-        cells = ["" if value is None else f"{value:.{2 if abs(value) >= 10 else 3}f}" for value in values]
-        metric = record.metric.replace("_", " ")
-        lines.append("| " + " | ".join([record.task, record.split, str(record.rows), metric, *cells]) + " |")
-    averages = ["" if scores.avg is None else f"{scores.avg:.2f}" for scores in columns.values()]
-    lines.append("| average of the seven STS sets | test | | spearman | " + " | ".join(averages) + " |")
-    return "\n".join(lines) + "\n"
+            metric = record.metric.replace("_", " ")
+            rows.setdefault(record.key, {"split": record.split, "rows": str(record.rows), "metric": metric})
+    rows["average of the seven STS sets"] = {"split": "test", "metric": "spearman"}
+    for name, scores in columns.items():
+        averages = {} if scores.avg is None else {"average of the seven STS sets": scores.avg}
+        for key, value in (scores.scores | averages).items():
+            rows[key][name] = f"{value:.{2 if abs(value) >= 10 else 3}f}"
+    rows.pop("", None)
+    return table(rows, form="md") + "\n"
 
 
 def main() -> None:
@@ -77,7 +76,7 @@ def main() -> None:
         print(f"{name}\n{scores}\n", flush=True)
     files = sorted(RESULTS.glob("suites-*.json"))
     columns = {file.stem.removeprefix("suites-"): read_scores(file) for file in files}
-    (RESULTS / "suites.md").write_text("# Every task, untrained\n\n" + table(columns), encoding="utf-8")
+    (RESULTS / "suites.md").write_text("# Every task, untrained\n\n" + all_scores(columns), encoding="utf-8")
 
 
 if __name__ == "__main__":
