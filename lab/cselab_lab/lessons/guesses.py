@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +11,6 @@ from cselab_lab.headless.record import GUESS_TYPE, NO_GUESS, ticked
 
 CLOSE = 0.15  # a guess is close if it differs from the result by less than this share
 NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this
-LARGEST = sys.float_info.max
 
 
 def guess(**values: object) -> Guesses:
@@ -23,11 +21,9 @@ def guess(**values: object) -> Guesses:
     cooks: your guess 0.9, the result 0.84: close
     parliament: no guess yet; write one above to see the answer, or "show"
 
-    `"show"` instead of a guess gives up and shows the answer. A guess is a number, a word, or a list of names in the
-    order that you expect. A number may be a percentage in quotes, and a list a text with commas.
+    `"show"` instead of a guess gives up and shows the answer. A guess is a number or a word. A number may be a
+    percentage in quotes.
 
-    >>> guess(order=["random", "plain"]).compare(order=["random", "plain"])
-    order: your guess random, plain, the result random, plain: right
     >>> guess(share="50%").compare(share=0.52)
     share: your guess 50%, the result 0.52: close
     """
@@ -79,7 +75,7 @@ class Outcome:
             {
                 "name": name,
                 "guess": "" if mine is None or mine is ... else _words(mine),
-                "value": found if _is_json(found) else _words(found),
+                "value": found if isinstance(found, str) or math.isfinite(found) else _words(found),
                 "words": _words(found),
                 "verdict": verdict or line.partition(": ")[2],
             }
@@ -88,69 +84,53 @@ class Outcome:
         return {GUESS_TYPE: {"made": any(verdict for _, verdict in self.lines), "found": rows}}
 
 
-def number(text: str) -> float:
-    """The number in a text.
-
-    >>> number("0.5"), number("50 %")
-    (0.5, 0.5)
-
-    Raises:
-        ValueError: the text is not a number.
-    """
-    try:
-        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
-    except ValueError:
-        raise ValueError(f'{text!r:.42} is not a number; write 0.5 or "50%"') from None
-
-
 def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
     """A line about a guess, and its verdict."""
-    if mine is None or mine is ...:
+    if mine is None or mine is ... or mine == "":
         return f'{name}: no guess yet; write one above to see the answer, or "show"', ""
     if isinstance(mine, str) and _letters(mine) == "show":
         return f"{name}: it is {_words(measured)}", "shown"
-    guessed = _words(mine)
-    if _is_number(measured) and isinstance(mine, str):
-        try:
-            mine = number(mine.strip())
-        except ValueError as error:
-            return f"{name}: {error}", ""
-    if isinstance(measured, list) and isinstance(mine, str):
-        mine = mine.split(",")
-    if _is_number(mine) and not abs(mine) <= LARGEST:
-        return f"{name}: your guess {guessed} is NaN or too large; write a number to see the answer", ""
-    verdict = _verdict(mine, measured)
-    return f"{name}: your guess {guessed}, the result {_words(measured)}: {verdict}", verdict
+    try:
+        verdict = _verdict_on_word(mine, measured) if isinstance(measured, str) else _verdict(mine, measured)
+    except (ValueError, TypeError, OverflowError):
+        wanted = "one word in quotes" if isinstance(measured, str) else 'one finite number; write 0.5 or "50%"'
+        return f"{name}: {mine!r:.42} is not {wanted}", ""
+    return f"{name}: your guess {_words(mine)}, the result {_words(measured)}: {verdict}", verdict
 
 
-def _verdict(mine: Any, measured: Any) -> str:
-    if isinstance(mine, str) and isinstance(measured, str):
-        return "right" if _letters(mine) == _letters(measured) else "wrong"
-    if isinstance(mine, list) and isinstance(measured, list):
-        return (
-            "right" if [_letters(str(part)) for part in mine] == [_letters(str(part)) for part in measured] else "wrong"
-        )
-    if not _is_number(mine) or not _is_number(measured):
-        return "right" if mine == measured else "wrong"
-    if mine == measured or _words(float(mine)) == _words(float(measured)):
+def _verdict_on_word(mine: Any, measured: str) -> str:
+    if not isinstance(mine, str):
+        raise TypeError(mine)
+    return "right" if _letters(mine) == _letters(measured) else "wrong"
+
+
+def _verdict(mine: Any, measured: float) -> str:
+    """The verdict on a number.
+
+    Raises:
+        ValueError, TypeError, OverflowError: the guess is not a finite number.
+    """
+    if isinstance(mine, str) and mine.strip().endswith("%"):  # of a share, or of a score that counts from 0 to 100
+        value = mine.strip().removesuffix("%")
+        verdicts = [_verdict(value, one) for one in (100 * measured, measured)]
+        return next((one for one in verdicts if one in ("right", "close")), verdicts[abs(measured) > 1])
+    if isinstance(mine, bool) or not math.isfinite(mine := float(mine)):
+        raise ValueError(mine)
+    if _words(mine) == _words(float(measured)):
         return "right"
-    if abs(mine - measured) <= CLOSE * max(abs(measured), abs(mine)) or (mine == 0 and abs(measured) < NOTHING):
+    if _is_close(mine, measured) or (mine == 0 and abs(measured) < NOTHING):
         return "close"
-    if 0 <= measured <= 1 and 10 <= mine <= 100:
-        return f"too high; if you meant {mine:g} %, write {mine / 100:g}"
     if mine * measured < 0:
         return "wrong sign"
+    if 0 <= measured <= 1 and 10 <= mine <= 100:
+        return f"too high; if you meant {mine:g} %, write {mine / 100:g}"
+    if 0 < mine <= 1 and _is_close(100 * mine, measured):
+        return f"too low; if you meant {100 * mine:g} %, write {100 * mine:g}"
     return "too high" if mine > measured else "too low"
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_json(value: Any) -> bool:
-    if isinstance(value, list):
-        return all(map(_is_json, value))
-    return isinstance(value, str | bool | int) or (isinstance(value, float) and math.isfinite(value))
+def _is_close(one: float, other: float) -> bool:
+    return abs(one - other) <= CLOSE * max(abs(one), abs(other))
 
 
 def _letters(text: str) -> str:
@@ -159,12 +139,10 @@ def _letters(text: str) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers and arrays of numpy and torch as Python's, tuples as lists; one number in a list as that number."""
-    plain = value.tolist() if hasattr(value, "tolist") else list(value) if isinstance(value, tuple) else value
-    return plain[0] if isinstance(plain, list) and len(plain) == 1 and _is_number(plain[0]) else plain
+    """Numbers and arrays of numpy and torch as Python's; one value in a list as that value."""
+    plain = value.tolist() if hasattr(value, "tolist") else value
+    return plain[0] if isinstance(plain, list | tuple) and len(plain) == 1 else plain
 
 
 def _words(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return ", ".join(map(_words, value))
     return f"{value:.3g}" if isinstance(value, float) else str(value)
