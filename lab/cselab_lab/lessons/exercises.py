@@ -20,7 +20,7 @@ import re
 import textwrap
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any
 
@@ -267,35 +267,32 @@ class Exercise:
 
     def wrong_values(self, example: Example) -> dict[str, Any]:
         """The numbers that each mistake gives for an example; without those that fail or give no finite numbers."""
-        if example in self._wrong:
-            return self._wrong[example]
-        values = {}
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for message, wrong in self.mistakes.items():
-                try:
-                    values[message] = numbers_of(wrong(*copy.deepcopy(example.arguments)))
-                except Exception:  # a wrong function may fail where the answer does not
-                    continue
-            values |= dict(shared_values(example))
-        finite = {message: value for message, value in values.items() if value is not None and np.isfinite(value).all()}
-        return self._wrong.setdefault(example, finite)
+        if example not in self._wrong:
+            with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+                found = {message: _tried(wrong, example) for message, wrong in self.mistakes.items()}
+                found |= shared_values(example)
+            self._wrong[example] = {m: value for m, value in found.items() if value is not None}
+        return self._wrong[example]
 
     def _reason(self, example: Example, answer: Callable, numbers: Any) -> str:
         expected = numbers_of(example.expected)
-        if numbers.shape == expected.shape and not np.isfinite(numbers).all():
-            return _why_not_finite(answer, example.arguments)
-        if numbers.shape == expected.shape and np.allclose(numbers, expected.round(2), rtol=1e-6, atol=1e-6):
+        if numbers.shape != expected.shape:
+            if message := self._mistake(example, answer, numbers):
+                return message
+            if expected.ndim == 0:
+                return "The result must be one number: is a mean or a sum missing at the end?"
+            return f"The shape should be {expected.shape}, it is {numbers.shape}."
+        square = expected.shape[1:] == expected.shape[:1] != ()
+        off = square and example.is_right(np.where(np.eye(len(expected)), expected, numbers))
+        if not np.isfinite(numbers).all():
+            return DIAGONAL if off else _why_not_finite(answer, example.arguments)
+        if np.allclose(numbers, expected.round(2), rtol=1e-6, atol=1e-6):
             return "That is right, but rounded: return the exact value."
-        if message := self._mistake(example, answer, numbers):
+        if message := self._mistake(example, answer, numbers) or DIAGONAL * off:
             return message
-        if numbers.shape == expected.shape:
-            if expected.ndim and _alike_once_sorted(numbers, expected, example.tolerance):
-                return REORDERED
-            return example.call(answer)
-        if expected.ndim == 0:
-            return "The result must be one number: is a mean or a sum missing at the end?"
-        return f"The shape should be {expected.shape}, it is {numbers.shape}."
+        if expected.ndim and _alike_once_sorted(numbers, expected, example.tolerance):
+            return REORDERED
+        return self._unused(example, answer) or example.call(answer)
 
     def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
         """The message of the mistake that explains an answer in every example; empty where there is none."""
@@ -307,6 +304,23 @@ class Exercise:
             if returned is not None:
                 explains = [m for m in explains if m not in wrong or another.is_same(returned, wrong[m])]
         return explains[0] if explains else ""
+
+    def _unused(self, example: Example, answer: Callable) -> str:
+        """A sentence about the first number among the arguments that changes the right result, but not this answer's.
+
+        >>> exercise = Exercise(Example("", (np.eye(3), 1), 0), solution=Solution("01_anisotropy", "my_removal"))
+        >>> exercise._unused(exercise.examples[0], lambda vectors, k: vectors)
+        '`k` changes nothing in your code.'
+        """
+        names = inspect.signature(self.solution.function).parameters if self.solution else ()
+        for at, (name, value) in enumerate(zip(names, example.arguments, strict=False)):
+            if isinstance(value, int | float):
+                arguments = (*example.arguments[:at], value + 1, *example.arguments[at + 1 :])
+                other = replace(example, arguments=arguments)
+                tries = [_tried(one, what) for one in (answer, self.solution) for what in (example, other)]
+                if np.array_equal(*tries[:2]) and not np.array_equal(*tries[2:]):
+                    return f"`{name}` changes nothing in your code."
+        return ""
 
 
 def mutate_source(solution: Solution | None, change: str | Callable) -> Callable:
@@ -338,17 +352,23 @@ AXIS = "This is the wrong axis: 0 goes over the rows, 1 over the columns."
 FEWER = "Divide by N, the number of rows, not by N - 1."
 MEAN, SUM = "Compute the mean, not the sum.", "Compute the sum, not the mean."
 LENGTH = "Scale to length 1 first: a division by a length is missing."
+WHOLE = "That goes over the whole table: over the rows the axis is 0, over the columns 1."
+UNSCALED = "Do not scale the rows to length 1."
 PARTLY = "Divide every cosine by the temperature."
 SLIPS: tuple[tuple[str, str, str | Callable[[re.Match], str]], ...] = (
     (AXIS, r"\b(dim|axis)=([01])\b", lambda match: f"{match[1]}={1 - int(match[2])}"),
     (FEWER, r"/ len\((\w+)\)", r"/ (len(\1) - 1)"),
     (MEAN, r"\.mean\(", ".sum("),
     (SUM, r"\.sum\(", ".mean("),
+    (WHOLE, r"\b(dim|axis)=[01](, keepdims?=True)?", ""),
+    (AXIS, r"\.mean\((dim|axis)=0\)", r".mean(\1=1, keepdims=True)"),
     (LENGTH, r"(?:[\w.]*\.|\b)normalize\((\w+)[^()]*\)", r"\1"),
     (LENGTH, r" / [\w.]*\bnorm\([^()]*\)", ""),
     (PARTLY, r" / temperature\b", ""),
+    ("Divide by the temperature, do not multiply.", r" / temperature\b", " * temperature"),
 )
 """Changes of any solution's source, in one place or in all: a message, a pattern, and the text instead."""
+DIAGONAL = "Only the diagonal is wrong."
 TRANSPOSED = "Transpose it: rows and columns have changed places."
 REORDERED = "These are the right values in a different order."
 LAST_PLACE = "Count from 0: the last of n places has the number n - 1."
@@ -368,16 +388,11 @@ def shared_changes(solution: Solution) -> dict[str, Callable]:
 
         return of
 
-    def fixed(name: str, value: float) -> Callable:
-        return with_argument(name, lambda _: value)
-
-    for name, parameter in signature.parameters.items():
-        if isinstance(parameter.default, int | float):
-            message = f"`{name}` is {parameter.default:g} in your code, whatever the argument."
-            wrong[message] = fixed(name, parameter.default)
-        if name == "temperature":
-            wrong["The temperature is not used."] = fixed(name, 1)
-            wrong["Divide by the temperature, do not multiply."] = with_argument(name, lambda t: 1 / t)
+    for at, name in enumerate(signature.parameters):
+        if at:
+            wrong[f"Your `{name}` is one too large."] = with_argument(name, lambda n: n + 1)
+        else:
+            wrong[UNSCALED] = with_argument(name, lambda x: x / (x**2).sum(1, keepdims=True) ** 0.5)
     for message, text in _slips(solution.source):
         while message in wrong:
             message += " "
@@ -406,6 +421,7 @@ def shared_values(example: Example) -> Iterator[tuple[str, Any]]:
         yield "This is 1 minus the right value.", 1 - right
     if right.ndim == 2:
         yield TRANSPOSED, right.T
+        yield UNSCALED + " ", np.nan_to_num(right / np.linalg.norm(right, axis=1, keepdims=True))
     first = numbers_of(example.arguments[0]) if example.arguments else None
     if first is not None and first.ndim == 2:
         rows = len(first)
@@ -537,8 +553,7 @@ def _returned(function: Callable, example: Example, trained: bool) -> Any:
         if trained and getattr(argument, "is_floating_point", bool)():
             argument.requires_grad_()
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings(action="ignore"):
             result = function(*arguments)
     except RuntimeError:  # NumPy refuses tensors with a gradient
         result = None
@@ -612,8 +627,8 @@ class _Watched:
             return f"Your code raised {raised} {hint}"
         if reason := self.reason(exercise):
             return reason
-        if not self.is_function:
-            return f"It is {kind}; trying it raised {raised} {hint}"
+        if not self.is_function or self.result is None:  # a function that no check calls
+            return f"It is {kind_of(self.answer)}; trying it raised {raised} {hint}"
         why = "." if numbers is None else f"; checking that raised {raised}"
         return f"Your function returned {kind}{why} {hint}"
 
@@ -671,8 +686,11 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
 
     watch = FirstNotFinite()
     try:
-        with warnings.catch_warnings(), watch, np.errstate(over="raise", divide="raise", invalid="raise"):
-            warnings.simplefilter("ignore")
+        with (
+            warnings.catch_warnings(action="ignore"),
+            watch,
+            np.errstate(over="raise", divide="raise", invalid="raise"),
+        ):
             answer(*copy.deepcopy(arguments))
     except FloatingPointError as error:  # "overflow encountered in exp"
         name = _cause(str(error).split()[-1])
@@ -709,13 +727,15 @@ def _shown(numbers: Any) -> str:
 def kind_of(value: object) -> str:
     """The type of a value, with its shape or its text where that is short: `"a Tensor of shape (8, 2)"`."""
     name = type(value).__name__.removeprefix("nd")
-    kind = f"an {name}" if name[0] in "aeio" else f"a {name}"
+    kind = f"an {name}" if name[0] in "aeioAEIO" else f"a {name}"
     shape = tuple(getattr(value, "shape", ()))
     if callable(value):  # repr would show an address, or a network of many lines
         return f"the function {value.__name__}" if inspect.isroutine(value) else kind
     text = " ".join(repr(value).split())
     if shape:
         return f"{kind} of shape {shape}"
+    if " at 0x" in text:
+        return kind
     if len(text) > 60 and isinstance(value, list | tuple):
         shapes = [str(tuple(part.shape)) for part in value[:4] if hasattr(part, "shape")]
         return f"{kind} of {len(value)}" + (f" (shapes {', '.join(shapes)})" if shapes else "")

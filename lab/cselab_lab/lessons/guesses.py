@@ -91,17 +91,14 @@ def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
     if isinstance(mine, str) and _letters(mine) == "show":
         return f"{name}: it is {_words(measured)}", "shown"
     try:
-        verdict = _verdict_on_word(mine, measured) if isinstance(measured, str) else _verdict(mine, measured)
-    except (ValueError, TypeError, OverflowError):
+        if isinstance(measured, str):
+            verdict = "right" if _letters(mine) == _letters(measured) else "wrong"
+        else:
+            verdict = _verdict(mine, measured)
+    except (ValueError, TypeError, AttributeError, OverflowError):
         wanted = "one word in quotes" if isinstance(measured, str) else 'one finite number; write 0.5 or "50%"'
         return f"{name}: {mine!r:.42} is not {wanted}", ""
     return f"{name}: your guess {_words(mine)}, the result {_words(measured)}: {verdict}", verdict
-
-
-def _verdict_on_word(mine: Any, measured: str) -> str:
-    if not isinstance(mine, str):
-        raise TypeError(mine)
-    return "right" if _letters(mine) == _letters(measured) else "wrong"
 
 
 def _verdict(mine: Any, measured: float) -> str:

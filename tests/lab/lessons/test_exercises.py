@@ -301,9 +301,9 @@ def test_a_sum_a_divisor_a_length_and_a_temperature_are_known_for_every_solution
 
 def test_an_argument_that_is_not_used_and_another_axis_are_known_for_every_solution():
     info_nce = INFO_NCE.solution
-    assert "The temperature is not used." in diagnose(lambda c, t=0.05: info_nce(c, 1), INFO_NCE).lines[-1]
+    assert "Divide every cosine by the temperature." in diagnose(lambda c, t=0.05: info_nce(c, 1), INFO_NCE).lines[-1]
     assert "do not multiply" in diagnose(lambda c, t=0.05: info_nce(c, 1 / t), INFO_NCE).lines[-1]
-    assert "`temperature` is 0.05 in your code" in diagnose(lambda c, t=0.05: info_nce(c), INFO_NCE).lines[-1]
+    assert "`temperature` changes nothing in your code" in diagnose(lambda c, t=0.05: info_nce(c), INFO_NCE).lines[-1]
     wrong = mutate_source(LOSS.solution, "dim=1 -> dim=0")
     assert AXIS in diagnose(lambda *views: wrong(*views), LOSS).lines[-1]
     with pytest.raises(ValueError, match="has no 'dim=7'"):

@@ -48,8 +48,8 @@ def test_a_guess_stands_beside_what_was_found(mine, found, said):
 
 @pytest.mark.parametrize(
     "half",
-    [0.5, "0.5", " .5", "50%", "50 %", Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.array(0.5), torch.tensor(0.5),
-     torch.tensor([0.5], requires_grad=True), (0.5,), b"0.5"],
+    [0.5, "0.5", " .5", "50%", "50 %", Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.array(0.5),
+     torch.tensor(0.5), torch.tensor([0.5], requires_grad=True), (0.5,), b"0.5"],
 )  # fmt: skip
 def test_a_number_may_be_of_any_type(half):
     assert repr(guess(x=half).compare(x=0.5)).endswith("the result 0.5: right")

@@ -1,5 +1,8 @@
 """Exercises whose checks are more than examples: each check refuses a wrong answer and says why."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import torch
@@ -44,6 +47,40 @@ class Forgetful(MixCSE, SNCSEDropout):
 
     def views(self, encode, batch):
         return Contrastive.views(self, encode, batch)
+
+
+class LossOfNothing(MixCSE, SNCSEDropout):
+    """A loss that returns nothing."""
+
+    def loss(self, v):
+        super().loss(v)
+
+
+class ViewsOfTwo(MixCSE, SNCSEDropout):
+    """A list instead of `Views`."""
+
+    def views(self, encode, batch):
+        return list(encode(*[self.column(batch, "sentence")] * 2))
+
+
+class Unfinished(MixCSE, SNCSEDropout):
+    """A loss that raises an exception."""
+
+    def loss(self, v):
+        raise NotImplementedError
+
+
+class OneColumn(MixCSE, SNCSEDropout):
+    """A column too few."""
+
+    columns = ("sentence",)
+
+
+class Encoding:
+    """An encoder from a function of the texts."""
+
+    def __init__(self, encode):
+        self.encode = encode
 
 
 class CentredOnWhatItSees:
@@ -99,6 +136,16 @@ def with_epsilon_outside_the_root(anchor, positive, temperature=5.0):
     return cross_entropy(a.T @ p / len(anchor) / temperature, torch.arange(anchor.shape[1]))
 
 
+def log_weights(cosines, beta):
+    return solution_of("your_own_method.LOG_WEIGHTS")(cosines, beta).clone()
+
+
+def removal_from_the_mean_of_all(x, k):
+    centred = x - x.mean()
+    directions = np.linalg.svd(centred, full_matrices=False)[2][:k]
+    return centred - centred @ directions.T @ directions
+
+
 def removal_as_coordinates(x, k):
     centred = x - x.mean(axis=0)
     return (
@@ -113,7 +160,14 @@ WRONG = {
         ("no word with a meaning", (GIRL, "")),
         ("Change the meaning", (GIRL, "A girl is hugging a boy.")),
         ("'teh' is 'the', misspelt", (GIRL, "Teh girl hugs the boy.")),
-        ("No word of one sentence is in the vocabulary", ("asdf qwer zxcv", "asdf qwer zxcw")),
+        ("cannot read one sentence", ("asdf qwer zxcv", "asdf qwer zxcw")),
+        ("cannot read one sentence", ("Der Mann sieht den Hund.", "Der Hund sieht den Mann.")),
+        ("cannot read one sentence", ("Die Katze schläft heute.", "Die Katze schläft heute nicht.")),
+        ("cannot read one sentence", ("Le chat mange la souris.", "La souris mange le chat.")),
+        ("cannot read one sentence", ("El perro muerde al hombre.", "El hombre muerde al perro.")),
+        ("cannot read one sentence", ("De hond bijt de man.", "De man bijt de hond.")),
+        ("cannot read one sentence", ("The dog bit the man.", "Der Mann sieht den Hund.")),
+        ("too long", ("dog " * 400, "dog " * 401)),
         ("small words differ", ("A dog is in the garden.", "There is a dog in the garden.")),
         ("'girl' and 'lass' mean the same", (GIRL, "The lass hugs the boy.")),
         ("like the passive", (GIRL, "The boy is being hugged by the girl.")),
@@ -134,7 +188,14 @@ WRONG = {
             lambda x: ((normed(x) @ normed(x).T).sum() - len(x)) / len(x) / (len(x) - 1),
         )
     ],
-    "anisotropy.REMOVAL": [("coordinates along the directions", removal_as_coordinates)],
+    "anisotropy.REMOVAL": [
+        ("coordinates along the directions", removal_as_coordinates),
+        ("`k` changes nothing", lambda x, k: x - x.mean(axis=0)),
+        ("`k` changes nothing", lambda x, k: solution_of("anisotropy.REMOVAL")(x, 1)),
+        ("Your `k` is one too large", lambda x, k: solution_of("anisotropy.REMOVAL")(x, k + 1)),
+        ("over the whole table", removal_from_the_mean_of_all),
+        ("Do not scale the rows", lambda x, k: solution_of("anisotropy.REMOVAL")(normed(x), k)),
+    ],
     "simcse.VIEWS": [
         ("a list of 1 (shapes (8, 32))", lambda n, ids, mask: [n(ids.repeat(2, 1), mask.repeat(2, 1))]),
         (
@@ -206,6 +267,15 @@ WRONG = {
         ("This is the gradient of Focal-InfoNCE", lambda *arguments: solution_of("focal_infonce.FOCAL")(*arguments)),
         ("Detach only the factors", lambda *a: solution_of("focal_infonce.CONSTANT")(*a).detach()),
     ],
+    "alignment_uniformity.ALIGNMENT": [
+        ("both sides", lambda x, y, grades, t=4: (normalize(x) - y)[grades > t].square().sum(1).mean()),
+        ("both sides", lambda x, y, grades, t=4: (x - normalize(y))[grades > t].square().sum(1).mean()),
+        (
+            "`threshold` changes nothing",
+            lambda x, y, grades, t=4: solution_of("alignment_uniformity.ALIGNMENT")(x, y, grades),
+        ),
+    ],
+    "modern_encoders.LAST_TOKEN": [("made of several tokens", lambda layer, mask: layer.mean(1))],
     "alignment_uniformity.CONE": [
         ("Scaling the rows changes no cosine", normed),
         ("the same large part", lambda rows: with_column(normed(rows), 1.0)),
@@ -239,7 +309,14 @@ WRONG = {
     ],
     "survey.COMPOSED_METHOD": [
         ("give the class itself", (Both(), PREDICTED)),
-        ("inherit from both", (MixCSE, PREDICTED)),
+        ("MixCSE reads sentence, has the mixed negatives, and a loss of info_nce.", (MixCSE, PREDICTED)),
+        ("SNCSEDropout reads sentence, negation, has no mixed negatives", (SNCSEDropout, PREDICTED)),
+        ("`loss` of LossOfNothing returned a NoneType", (LossOfNothing, PREDICTED)),
+        ("`views` of ViewsOfTwo returned a list of 2", (ViewsOfTwo, PREDICTED)),
+        ("A step of Unfinished raised NotImplementedError()", (Unfinished, PREDICTED)),
+        ("OneColumn reads sentence, has", (OneColumn, PREDICTED)),
+        ("Your prediction is None. Count", (Both, {**PREDICTED, "columns": None})),
+        ("Your prediction is {}. Count", (Both, {**PREDICTED, "texts": {}})),
         ("inherit from both", (Forgetful, PREDICTED)),
         ("reads more than a sentence", (Both, {**PREDICTED, "columns": ("sentence",)})),
         ("reads more than a sentence", (Both, {**PREDICTED, "columns": "sentence"})),
@@ -254,10 +331,25 @@ WRONG = {
             lambda c, beta: (
                 (beta * c).masked_fill(torch.eye(len(c)).bool(), -torch.inf).log_softmax(1) + np.log(len(c) - 1)
             ).masked_fill(torch.eye(len(c)).bool(), 0.0),
-        )
+        ),
+        *[
+            ("Only the diagonal is wrong", lambda c, beta, value=value: log_weights(c, beta).fill_diagonal_(value))
+            for value in (-math.inf, math.nan, -1e9, 1.0)
+        ],
+        ("`beta` changes nothing", lambda c, beta: log_weights(c, 1.0)),
+        ("`beta` changes nothing", lambda c, beta: log_weights(c, 5.0)),
+        (
+            "leave the diagonal out",
+            lambda c, beta: ((beta * c).detach().log_softmax(1) + math.log(len(c) - 1)).fill_diagonal_(0),
+        ),
     ],
     "your_own_method.BEAT_CONTROL": [
-        ("too low", RandomEncoder()),
+        ("too low; ", RandomEncoder()),
+        ("encode returned a NoneType, None", Encoding(lambda texts: None)),
+        ("encode returned an array of shape (1, 4)", Encoding(lambda texts: np.ones((1, 4)))),
+        ("two rows of finite numbers", Encoding(lambda texts: np.full((len(texts), 4), np.nan))),
+        ("It is the function <lambda>; trying it raised AttributeError", lambda texts: plain().encode(texts)),
+        ("It is an Encoding; trying it raised ZeroDivisionError", Encoding(lambda texts: 1 / 0)),
         ("fit on training sentences", CentredOnWhatItSees()),
         (".encode(list)", "mini"),
     ],
@@ -278,9 +370,19 @@ def test_a_wrong_answer_is_refused_and_told_why(name, message, answer):
     assert not verdict.solved and message in verdict.lines[-1], verdict
 
 
-def test_columns_may_be_predicted_in_any_order():
-    answer = (Both, {**PREDICTED, "columns": ["negation", "sentence"]})
-    assert diagnose(answer, every_exercise()["survey.COMPOSED_METHOD"]).solved
+@pytest.mark.parametrize(
+    "prediction",
+    [
+        {"columns": ["negation", "sentence"]},
+        {"columns": {"negation", "sentence"}},
+        {"columns": "sentence, negation"},
+        {"texts": "24", "candidates": 9.0},
+        {"texts": [24], "candidates": Fraction(9)},
+        {"texts": torch.tensor(24), "candidates": np.int64(9)},
+    ],
+)
+def test_a_prediction_may_be_written_in_several_ways(prediction):
+    assert diagnose((Both, {**PREDICTED, **prediction}), every_exercise()["survey.COMPOSED_METHOD"]).solved
 
 
 def test_a_pair_too_far_apart_is_shown_its_cosine_and_the_one_to_beat():

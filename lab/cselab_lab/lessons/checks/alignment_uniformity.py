@@ -36,8 +36,15 @@ ALIGNMENT = Exercise(
     Example("with a threshold of 0.5 all five count: 10 / 5 = 2", (_X, _Y, _GRADES, 0.5), 2),
     solution=Solution("08_alignment_uniformity", "my_alignment"),
     mistakes={
-        "Square the distances.": ".square().sum(dim=1) -> .norm(dim=1)",
-        "Which pairs count? Those with a grade above the threshold.": "[grades > threshold] -> ",
+        "Square the distances.": (".square().sum(dim=1) -> .norm(dim=1)", ".square() -> .abs()"),
+        "Scale the rows of both sides to length 1.": (
+            "u, v = (torch -> u, v = x, torch; side, dim=1) for side in (x, y)) -> y, dim=1)",
+            "u, v = ( -> u, v = ; side, dim=1) for side in (x, y)) -> x, dim=1), y",
+        ),
+        "Which pairs count? Those with a grade above the threshold.": (
+            "[grades > threshold] -> ",
+            "> threshold -> <= threshold",
+        ),
         "Above the threshold: a pair whose grade equals it does not count.": "> threshold -> >= threshold",
         "Divide by the number of pairs that count, not by the number of all pairs.": ".mean() -> .sum() / len(grades)",
         "The squared distance is 2 - 2 times the cosine.": (
@@ -71,7 +78,7 @@ def _cosines(rows: Any) -> Any:
 
 def _narrow(cone: Any) -> str:
     found = uniformity(numbers_of(cone(_cloud())))
-    return "" if found > NARROW else f"Yours is {found:.2f}."
+    return "" if found > NARROW else f"Yours is {found:.3f}."
 
 
 def _agreement(cone: Any) -> float:

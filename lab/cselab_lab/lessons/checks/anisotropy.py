@@ -84,7 +84,8 @@ REMOVAL = Exercise(
     solution=Solution("01_anisotropy", "my_removal"),
     mistakes={
         "The rows still contain the mean: subtract it from them, too.": (
-            "return centred - centred @ -> return vectors - vectors @"
+            "return centred - centred @ -> return vectors - vectors @",
+            "return -> return vectors.mean(axis=0) +",
         ),
         "Use the directions of the centred rows: subtract the mean first.": "svd(centred -> svd(vectors",
         "The mean was not removed: subtract the mean, then look for directions.": (
@@ -94,7 +95,8 @@ REMOVAL = Exercise(
         "You kept the k directions and removed the rest: subtract them.": "centred - centred @ -> centred @",
         "These are coordinates along the directions: multiply them by the directions again.": (
             "centred - centred @ directions.T @ directions -> "
-            "(centred - centred @ directions.T @ directions) @ np.linalg.svd(centred, full_matrices=False)[2].T"
+            "(centred - centred @ directions.T @ directions) @ np.linalg.svd(centred, full_matrices=False)[2].T",
+            "[:k] -> [k:]; centred - centred @ directions.T @ directions -> centred @ directions.T",
         ),
         "The directions are the rows of svd's last matrix, vt[:k], not its columns.": "[:k] -> [:, :k].T",
     },

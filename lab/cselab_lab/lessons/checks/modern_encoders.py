@@ -32,11 +32,13 @@ LAST_TOKEN = Exercise(
             "(mask * places).argmax(dim=1) -> mask.sum(dim=1) - 1"
         ),
         "That is one place too early.": ", last] -> , last - 1]",
-        "That is the first real token, which in a decoder sees only itself.": "(mask * places) -> mask",
+        "That is a first token, which in a decoder sees only itself.": ("(mask * places) -> mask", ", last] -> , 0]"),
         "That is padding: the mask is 1 on words.": "(mask * -> ((1 - mask) *",
-        "That is the mean of the real tokens. Return the last one.": (
+        "That is made of several tokens. Return the last one.": (
             "layer[torch.arange(len(layer)), last] -> "
-            "(layer * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)"
+            "(layer * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)",
+            "layer[torch.arange(len(layer)), last] -> (layer * mask[:, :, None]).sum(dim=1)",
+            "[torch.arange(len(layer)), last] -> .mean(dim=1)",
         ),
     },
 )

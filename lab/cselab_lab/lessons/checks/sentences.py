@@ -12,7 +12,11 @@ USUAL = ["big large", "small little", "happy glad", "begin began start", "buy bo
 USUAL += ["fast quick", "grey gray", "colour color", "centre center", "dr doctor"]
 SHORT = {"can't": "can not", "cannot": "can not", "won't": "will not", "n't": " not", "'re": " are", "'m": " am"}
 SHORT |= {f"{who}'s": f"{who} is" for who in ("it", "he", "she", "that", "there")} | {"'ve": " have", "'ll": " will"}
-KNOWN_WORDS = "No word of one sentence is in the vocabulary of `mini`: is the sentence English?"
+FOREIGN = set(
+    "der das den dem die ein eine und ist nicht le la les un une des est et el los al y il lo di che "
+    "de het een van en och att som det da".split()
+)
+KNOWN_WORDS = "`mini` cannot read one sentence: write usual English words; half of them must be in its vocabulary."
 ALIKE = 0.6  # similarity from which an unknown word counts as a misspelling of a known one
 JUDGE = "by word lists: you judge synonyms and phrases that the lists lack"
 
@@ -149,12 +153,15 @@ def _known() -> set[str]:
 
 
 def are_known(sentence: str) -> bool:
-    """Whether one of its words or more is in the vocabulary of `mini`; a single letter is not a word.
+    """Whether half of its words or more are in the vocabulary of `mini`, and its small words are English.
 
-    >>> are_known("Quokkas devour leaves."), are_known("asdf qwer zxcv")
-    (True, False)
+    >>> are_known("Quokkas devour leaves."), are_known("asdf qwer zxcv"), are_known("Der Mann sieht den Hund.")
+    (True, False, False)
     """
-    return any(_base(word) & _known() for word in words(sentence) if len(word) > 1)
+    found = words(sentence)
+    foreign, own = (sum(word in some for word in found) for some in (FOREIGN, LITTLE))
+    known = sum(word in LITTLE or (len(word) > 1 and bool(_base(word) & _known())) for word in found)
+    return 2 * known >= len(found) and foreign <= max(own, 1)
 
 
 def _misspelt(unknown: str, word: str) -> str:

@@ -1,5 +1,6 @@
 """The exercise of lesson 11: two methods in one."""
 
+import re
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -7,8 +8,9 @@ from typing import Any
 import torch
 
 from cselab.encoders.encoding import Encode
+from cselab.losses import Loss
 from cselab.methods import Method, Setup, Views
-from cselab_lab.lessons.exercises import Check, Exercise
+from cselab_lab.lessons.exercises import Check, Exercise, kind_of
 
 from .encoders import plain, rows
 
@@ -26,9 +28,13 @@ class _Counting(Encode):
 # ---- 1: two methods put together, and a prediction of what the result does: (class, prediction) -----------
 
 
-def _observed(answer: Any) -> tuple[Views, dict[str, float], dict[str, Any]]:
-    """The views of a batch of `ROWS`, the terms of the loss, and what was to be predicted."""
-    method = answer[0]()
+def _observed(answer: Any) -> dict[str, Any]:
+    """What is to be predicted, of a batch of `ROWS`.
+
+    Raises:
+        ValueError: the method does not work, or lacks a part; says which.
+    """
+    name, method = answer[0].__name__, answer[0]()
     batch, encoder = rows(method.columns, ROWS), plain("micro").copy()
     method.prepare(encoder)
     encoder.attach_head(method.build(Setup(encoder, batch)))
@@ -37,25 +43,40 @@ def _observed(answer: Any) -> tuple[Views, dict[str, float], dict[str, Any]]:
         method.seed(0)
         encoder.backbone.train()
         v = method.views(encode, batch)
-    candidates = len(v.positive) + (0 if v.negatives is None else len(v.negatives))
+    loss = method.loss(v) if isinstance(v, Views) else None
+    for part, returned, kind in (("views", v, Views), ("loss", loss, Loss)):
+        if not isinstance(returned, kind):
+            raise ValueError(f"`{part}` of {name} returned {kind_of(returned)}, not that of `super().{part}(...)`.")
+    wanted = {"info_nce", "bidirectional_margin"}, {"sentence", "negation"}
+    if (set(loss.terms), set(method.columns)) != wanted or v.negatives is None:
+        has = "no" if v.negatives is None else "the"
+        columns, terms = map(", ".join, (method.columns, loss.terms))
+        raise ValueError(f"{name} reads {columns}, has {has} mixed negatives, and a loss of {terms}.")
+    candidates = len(v.positive) + len(v.negatives)
     if v.log_weights is not None:  # its positive, and the negatives of weight above 0
         candidates = int(v.log_weights[0].isfinite().sum())
-    return v, method.loss(v).floats(), {"columns": method.columns, "texts": encode.texts, "candidates": candidates}
+    return {"columns": method.columns, "texts": encode.texts, "candidates": candidates}
 
 
-def _has_both(answer: Any) -> bool:
-    v, terms, _ = _observed(answer)
-    return set(terms) == {"info_nce", "bidirectional_margin"} and v.negatives is not None and hasattr(v, "denial")
+def _has_both(answer: Any) -> str:
+    try:
+        _observed(answer)
+    except ValueError as error:
+        return str(error)
+    except Exception as error:
+        return f"A step of {answer[0].__name__} raised {error!r}."
+    return ""
 
 
 def _predicted(name: str, mistakes: Mapping[Any, str], answer: Any) -> str:
     if not isinstance(answer[1], Mapping) or name not in answer[1]:
         return 'The prediction is a dictionary: {"columns": ..., "texts": ..., "candidates": ...}.'
-    predicted, observed = answer[1][name], _observed(answer)[2][name]
-    if name == "columns":  # in any order
-        predicted = (predicted,) if isinstance(predicted, str) else tuple(sorted(map(str, predicted), reverse=True))
-    reason = mistakes.get(predicted, "Count again, view by view.")
-    return "" if predicted == observed else f"Your prediction is {predicted!r}. {reason}"
+    predicted, observed = answer[1][name], _observed(answer)[name]
+    text = str(predicted)  # of a number or names of any type
+    names = tuple(sorted(re.findall(r"\w+", text), reverse=True))  # in any order
+    found = names if name == "columns" else float(re.sub(r"[^\d.]", "", text) or "nan")
+    reason = mistakes.get(found, "Count again, view by view.")
+    return "" if found == observed else f"Your prediction is {predicted!r}. {reason}"
 
 
 PREDICTED: Mapping[str, Mapping[Any, str]] = {

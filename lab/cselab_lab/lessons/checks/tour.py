@@ -26,9 +26,9 @@ FOOLED = Exercise(
         "it is a pair of texts", lambda p: are_texts(p, 2), 'write two sentences in brackets: fooled = ("...", "...").'
     ),
     Check(
-        "both have three words or more, with a meaning",
-        lambda p: all(set(words(text)) - LITTLE and len(words(text)) > 2 for text in p),
-        "one sentence is too short, or has no word with a meaning.",
+        "both have three to a hundred words, with a meaning",
+        lambda p: all(set(words(text)) - LITTLE and 2 < len(words(text)) <= 100 for text in p),
+        "one sentence is too short or too long, or has no word with a meaning.",
     ),
     Check("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
     Check(f"they have different meanings ({JUDGE})", lambda p: say_the_same(*p), "Change the meaning."),

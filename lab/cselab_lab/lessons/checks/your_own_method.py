@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from cselab.evaluators.vectors import Encoder
-from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
+from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, kind_of, numbers_of
 
 from .encoders import plain, sentences
 
@@ -59,7 +59,9 @@ LOG_WEIGHTS = Exercise(
     mistakes={
         "The logarithm is missing: info_nce adds log weights to the logits.": "(own, 0.0) -> (own, 0.0).exp()",
         "The positive is not a negative: leave the diagonal out of the mean.": (
-            ".masked_fill(own, -torch.inf) -> ; - 1.0 -> + 0.0"
+            ".masked_fill(own, -torch.inf) -> ; - 1.0 -> + 0.0",
+            ".masked_fill(own, -torch.inf) -> ",
+            "-torch.inf -> 0.0",
         ),
         "Divide by the mean, not by the sum: they have the mean 1.": " + torch.tensor(len(cosines) - 1.0).log() -> ",
         "A row has N - 1 negatives: log(N - 1), not log N.": "len(cosines) - 1.0 -> float(len(cosines))",
@@ -99,6 +101,20 @@ def score(encoder: Encoder) -> float:
     return float(_dev()(encoder)["score"])
 
 
+def _rows(encoder: Encoder) -> str:
+    """Why an encoder gives no row of finite numbers for each sentence; empty if it does."""
+    returned = encoder.encode(["A dog runs.", "She sings."])
+    numbers = numbers_of(returned)
+    if numbers is not None and numbers.ndim == 2 and len(numbers) == 2 and np.isfinite(numbers).all():
+        return ""
+    return f"For two sentences, encode returned {kind_of(returned)}; expected two rows of finite numbers."
+
+
+def _too_low(encoder: Encoder) -> str:
+    found, least = score(encoder), control() + POINTS
+    return "" if found >= least else f"The score is {found:.2f}, too low; {least:.2f} is needed."
+
+
 def _alone(encoder: Encoder) -> bool:
     """Whether the vector of a sentence is independent of the batch: nothing is fitted on scored sentences."""
     texts = ["A dog runs.", "The bank closed early.", "She sings.", "A cook is peeling an onion."]
@@ -108,11 +124,7 @@ def _alone(encoder: Encoder) -> bool:
 
 
 BEAT_CONTROL = Exercise(
-    Check(
-        "it encodes sentences",
-        lambda e: numbers_of(e.encode(["A dog runs."])).ndim == 2,
-        "anything with .encode(list).",
-    ),
+    Check("it encodes sentences", _rows, "an encoder is anything with .encode(list)."),
     Check(
         "the vector of a sentence does not depend on the batch",
         _alone,
@@ -120,8 +132,7 @@ BEAT_CONTROL = Exercise(
     ),
     Check(
         "its dev score is six points above the control",
-        lambda e: score(e) >= control() + POINTS,
-        "too low: compare your_own_method.score(mine) with your_own_method.control(); "
-        "try a different pooling or transform.",
+        _too_low,
+        "Compare your_own_method.score(mine) with your_own_method.control(), or try a different pooling or transform.",
     ),
 )
