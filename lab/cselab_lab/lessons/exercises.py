@@ -312,7 +312,9 @@ class Exercise:
         >>> exercise._unused(exercise.examples[0], lambda vectors, k: vectors)
         '`k` changes nothing in your code.'
         """
-        names = inspect.signature(self.solution.function).parameters if self.solution else ()
+        if self.solution is None:
+            return ""
+        names = inspect.signature(self.solution.function).parameters
         for at, (name, value) in enumerate(zip(names, example.arguments, strict=False)):
             if isinstance(value, int | float):
                 arguments = (*example.arguments[:at], value + 1, *example.arguments[at + 1 :])

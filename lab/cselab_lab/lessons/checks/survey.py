@@ -43,7 +43,7 @@ def _observed(answer: Any) -> dict[str, Any]:
         method.seed(0)
         encoder.backbone.train()
         v = method.views(encode, batch)
-    loss = method.loss(v) if isinstance(v, Views) else None
+    loss: Any = method.loss(v) if isinstance(v, Views) else None
     for part, returned, kind in (("views", v, Views), ("loss", loss, Loss)):
         if not isinstance(returned, kind):
             raise ValueError(f"`{part}` of {name} returned {kind_of(returned)}, not that of `super().{part}(...)`.")
