@@ -12,12 +12,13 @@ from cselab_lab.headless.notebooks import run_notebooks
 from cselab_lab.headless.page import loaded_from_outside
 from cselab_lab.headless.record import GUESS_TYPE
 from papermill.engines import NotebookExecutionManager
+from plotly.offline import get_plotlyjs
 
 pytestmark = pytest.mark.lesson
 
 NOTEBOOKS = find_notebooks(bundled_notebooks())
 LESSONS = [path for path in NOTEBOOKS if path.stem[:2].isdecimal()]
-LARGEST = 2_000_000  # bytes of an executed notebook; the gallery carries what all panels answer without a kernel
+LARGEST = 600_000  # bytes of a page besides plotly.js; the gallery carries what all panels answer without a kernel
 
 
 ALL_DRAWN = "[...document.querySelectorAll('.figure')].every(one => !one.offsetWidth || one.querySelector('.main-svg'))"
@@ -165,8 +166,9 @@ def test_the_first_picture_is_in_the_first_tenth_of_the_page(run, page):
         assert page.evaluate(FIRST_PICTURE) < 0.105, width
 
 
-def test_the_executed_notebook_is_small_and_keeps_no_widget_state(run):
-    assert run.executed.stat().st_size < (2 * LARGEST if run.name == "gallery" else LARGEST)
+def test_the_page_is_small_and_the_executed_notebook_keeps_no_widget_state(run):
+    own = run.page.stat().st_size - len(get_plotlyjs().encode())
+    assert own < (2_000_000 if run.name == "gallery" else LARGEST)
     assert "widgets" not in nbformat.read(run.executed, as_version=4).metadata
 
 

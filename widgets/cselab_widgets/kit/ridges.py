@@ -11,7 +11,7 @@ from jaxtyping import Float
 
 from .theme import PALETTE
 
-FINE = 161  # points of a density
+FINE = 101  # points of a density
 TALL = 0.82  # of the room between two ridges
 STRIP = 0.09  # below its ridge, where the pairs themselves lie
 
@@ -95,14 +95,15 @@ def ridges(
     traces = []
     for level, (name, rows) in enumerate(zip(bands.names, bands.rows, strict=True)):
         low, high = cosines[rows].min(), cosines[rows].max()  # a hill ends where its cosines end
-        grid = np.linspace(low, max(high, low + 0.004), FINE)
+        high = max(high, low + 0.004)
+        grid = np.linspace(low, high, FINE)
         height = density(cosines[rows], grid)
         curve = level + TALL * height / height.max()  # each as tall as the others
         mean = float(cosines[rows].mean())
         traces.append(
             go.Scatter(
-                x=np.concatenate([grid, grid[::-1]]).round(3).astype(np.float32),  # finer than a pixel
-                y=np.concatenate([curve, np.full(FINE, float(level))]).round(3).astype(np.float32),
+                x=np.append(grid, [high, low]).round(3).astype(np.float32),  # finer than a pixel
+                y=np.append(curve, [level, level]).round(3).astype(np.float32),
                 uid=f"{uid}: {name}",
                 mode="lines",
                 fill="toself",
