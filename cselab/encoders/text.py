@@ -40,7 +40,9 @@ def encodings(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[Enc
     try:
         return tokenizer.backend_tokenizer.encode_batch_fast([text[: CHARACTERS * max_length] for text in texts])
     except Exception as error:  # the tokenizers library raises nothing more particular
-        raise ValueError(f"the tokenizer cannot read these texts ({error}): restore its tokenizer.json") from None
+        raise ValueError(
+            f"the tokenizer of {tokenizer.name_or_path} cannot read these texts ({error}): restore its tokenizer.json"
+        ) from None
 
 
 def unread(tokenizer: Any, texts: Sequence[str], tokens: Sequence[Encoding]) -> set[str]:

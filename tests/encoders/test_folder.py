@@ -1,6 +1,7 @@
 """Encoders as folders: this project, transformers and the real sentence-transformers read the same vectors."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -482,3 +483,14 @@ def test_the_bundled_encoders_are_whole_and_open():
     assert {folder.name for folder in opening.ASSETS.iterdir() if folder.is_dir()} == set(opening.BUNDLED)
     for name in opening.BUNDLED:
         assert SentenceEncoder.from_pretrained(name).name == name
+
+
+def test_a_tokenizer_without_its_unknown_token_names_its_folder(tmp_path):
+    folder = write_checkpoint(tmp_path / "bare")
+    written = json.loads((folder / "tokenizer.json").read_text())
+    del written["model"]["vocab"]["[UNK]"]
+    written["added_tokens"] = [token for token in written["added_tokens"] if token["content"] != "[UNK]"]
+    (folder / "tokenizer.json").write_text(json.dumps(written))
+    encoder = SentenceEncoder.from_pretrained(folder)
+    with pytest.raises(ValueError, match=f"the tokenizer of {re.escape(str(folder))} cannot read these texts .*UNK"):
+        encoder.encode(["猫"])

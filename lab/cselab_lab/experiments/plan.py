@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from cselab._util.choices import check_choice
+from cselab._util.choices import check_choice, did_you_mean
 from cselab.encoders.open import ASSETS, CHECKSUMS
 
 from .published import NO_CELL, PAPERS, Cell, PublishedTable, published_table
@@ -489,7 +489,11 @@ class Experiment:
 
     def _named(self, kind: str, known: Mapping[str, Any], name: str) -> Any:
         if name not in known:
-            raise ValueError(f"{self.name} has no {kind} {name!r}; its {kind}s are: {', '.join(map(repr, known))}")
+            close = [one for one in known if name.lower() in one.lower()] or known  # "SimCSE" is near "ImSimCSE"
+            raise ValueError(
+                f"{self.name} has no {kind} {name!r}.{did_you_mean(name, close)} "
+                f"Its {kind}s are: {', '.join(map(repr, known))}"
+            )
         return known[name]
 
     @property

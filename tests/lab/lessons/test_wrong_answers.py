@@ -309,8 +309,8 @@ WRONG = {
     ],
     "survey.COMPOSED_METHOD": [
         ("give the class itself", (Both(), PREDICTED)),
-        ("MixCSE reads sentence, has the mixed negatives, and a loss of info_nce.", (MixCSE, PREDICTED)),
-        ("SNCSEDropout reads sentence, negation, has no mixed negatives", (SNCSEDropout, PREDICTED)),
+        ("MixCSE reads sentence, has a loss of info_nce, and", (MixCSE, PREDICTED)),
+        ("bidirectional_margin, and mixed negatives: False", (SNCSEDropout, PREDICTED)),
         ("`loss` of LossOfNothing returned a NoneType", (LossOfNothing, PREDICTED)),
         ("`views` of ViewsOfTwo returned a list of 2", (ViewsOfTwo, PREDICTED)),
         ("A step of Unfinished raised NotImplementedError()", (Unfinished, PREDICTED)),

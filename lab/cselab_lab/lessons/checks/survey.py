@@ -49,9 +49,10 @@ def _observed(answer: Any) -> dict[str, Any]:
             raise ValueError(f"`{part}` of {name} returned {kind_of(returned)}, not that of `super().{part}(...)`.")
     wanted = {"info_nce", "bidirectional_margin"}, {"sentence", "negation"}
     if (set(loss.terms), set(method.columns)) != wanted or v.negatives is None:
-        has = "no" if v.negatives is None else "the"
-        columns, terms = map(", ".join, (method.columns, loss.terms))
-        raise ValueError(f"{name} reads {columns}, has {has} mixed negatives, and a loss of {terms}.")
+        raise ValueError(
+            f"{name} reads {', '.join(method.columns)}, has a loss of {', '.join(loss.terms)}, "
+            f"and mixed negatives: {v.negatives is not None}."
+        )
     candidates = len(v.positive) + len(v.negatives)
     if v.log_weights is not None:  # its positive, and the negatives of weight above 0
         candidates = int(v.log_weights[0].isfinite().sum())
