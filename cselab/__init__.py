@@ -1,4 +1,4 @@
-"""cselab: contrastive learning of sentence embeddings, to be read, run and taken apart.
+"""cselab: contrastive learning of sentence embeddings, to read, run and analyse.
 
 from cselab import SentenceEncoder, train, evaluate, losses, methods
 

@@ -1,4 +1,4 @@
-"""What the annotation of an argument or a setting allows, and one message about anything else."""
+"""The values that an annotation allows, and one error message for all others."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ PLAIN: dict[Any, str] = {
 
 
 def allowed(annotation: Any) -> str:
-    """What may be given, in words.
+    """The allowed values, in words.
 
     >>> allowed(float | None), allowed(Literal["mlp", "none"]), allowed(Sequence[str] | Path)
     ('a number, or None', "one of 'mlp', 'none'", 'a list, or a path')

@@ -10,7 +10,7 @@ def _words(name: str) -> list[str]:
 
 
 def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
-    """The known name of the same words, or most like `name`; None when none is (difflib's ratio, `likeness` or more).
+    """The known name that is most similar to `name`, or None if no ratio of difflib reaches `likeness`.
 
     >>> nearest("simsce", ["imsimcse", "simcse", "whitenedcse"])
     'simcse'
@@ -26,7 +26,7 @@ def nearest(name: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
 
 
 def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
-    """A question to put into an error message, with a space before it; empty when nothing is alike.
+    """A question for an error message, with a space before it; empty if no name is similar.
 
     >>> did_you_mean("mcro", ["micro", "mini"])
     " Did you mean 'micro'?"

@@ -16,7 +16,7 @@ _quiet = False
 
 @contextmanager
 def be_quiet() -> Iterator[None]:
-    """A context without progress, whatever the arguments of the caller; the meaning of `-q`."""
+    """A context that shows no progress, even if the caller requests it; `-q` uses it."""
     global _quiet
     before, _quiet = _quiet, True
     try:
@@ -91,7 +91,7 @@ class Progress:
             print(f"{self.name}: {self.done}{of}  {seconds:.0f} s  {self.note}".rstrip(), flush=True)
 
     def _part(self, done: int) -> int:
-        """How many lines are due by then: one each time where the end is not known."""
+        """The number of lines that are due by then; one per call if the end is unknown."""
         return done if self.total is None else done * self.lines // max(self.total, 1)
 
     def __enter__(self) -> "Progress":

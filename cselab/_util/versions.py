@@ -5,7 +5,7 @@ __version__ = "0.2.0"
 
 
 def versions() -> dict[str, str]:
-    """Versions of cselab and of the libraries beneath it, and the machine in a few words."""
+    """The versions of cselab and of its libraries, and a short description of the machine."""
     import platform
     from importlib.metadata import version
 

@@ -24,7 +24,7 @@ def delete_span(texts: Sequence[str], share: float, generator: torch.Generator) 
 
 
 def reorder_spans(texts: Sequence[str], share: float, generator: torch.Generator) -> list[str]:
-    """The texts in which two spans, each of `share` of the words, change places; `share` is at most 0.5.
+    """The texts with two spans exchanged, each a `share` of the words; `share` is at most 0.5.
 
     >>> reorder_spans(["a b c d e"], 0.2, torch.Generator().manual_seed(0))
     ['e b c d a']

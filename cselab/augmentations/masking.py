@@ -13,7 +13,7 @@ from .inner import inner_tokens, random_ranks
 
 
 def mask_spans(tokens: Tokens, shares: Sequence[float], generator: torch.Generator, mask: int) -> list[Tokens]:
-    """For each share the tokens with one span of that share of each sentence masked; longer spans hold the shorter.
+    """The tokens with one masked span per sentence, for each share; a longer span contains the shorter ones.
 
     A sentence with 20 % masked then contains all words of the sentence with 40 % masked: ArcCSE's triplets (Zhang et
     al. 2022).
@@ -42,7 +42,7 @@ def mask_tokens(
 ) -> tuple[Tokens, Bool[Tensor, "n t"]]:
     """The tokens as BERT's pretraining changes them, and which are to be guessed.
 
-    Of each sentence's own tokens `share` (15 % in BERT), rounded up, are chosen; of these 80 % become [MASK], 10 % a
+    A `share` (15 % in BERT) of each sentence's tokens, rounded up, is chosen. Of these, 80 % become [MASK], 10 % a
     random token, 10 % stay (Devlin et al. 2019).
     """
     inner, ids = inner_tokens(tokens), tokens["input_ids"]

@@ -1,4 +1,4 @@
-"""Denials by rule, for corpora of which no better is known: SNCSE's soft negatives (Wang et al. 2022)."""
+"""Denials by rule, for corpora without better ones: SNCSE's soft negatives (Wang et al. 2022)."""
 
 import re
 

@@ -9,7 +9,7 @@ from .inner import inner_tokens
 
 
 def shuffle_positions(tokens: Tokens, generator: torch.Generator, first: int = 0) -> Tokens:
-    """The tokens with `position_ids` in which those of each sentence's own tokens are permuted.
+    """The tokens with `position_ids` that permute the positions of each sentence.
 
     The order of the tokens themselves does not change. For a transformer, which sees order only through positions,
     this is the shuffled sentence. [CLS] and [SEP] keep their places.

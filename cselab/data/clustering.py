@@ -71,7 +71,7 @@ def load_clustering(task: str, root: str | Path | None = None) -> Labelled:
 
 
 def clustering_file(task: str, root: str | Path | None = None) -> Path:
-    """Where the file of a clustering set lies, whatever the case of its name."""
+    """The path of a clustering set; upper and lower case in its name are equal."""
     root = data_root() if root is None else Path(root)
     if root is None:
         raise MissingFile(

@@ -110,7 +110,7 @@ PairSource = Pairs | str | Path | Iterable[Any]
 
 
 def as_pairs(source: PairSource, name: str = "pairs", split: str | None = None) -> Pairs:
-    """Scored pairs from whatever holds them.
+    """Scored pairs from tables, data sets, dictionaries or rows.
 
     Args:
         source: `Pairs`; (sentence1, sentence2, score) tuples or rows of an array; InputExamples; a table in memory

@@ -151,8 +151,8 @@ def _rows(path: str | Path, rows: Rows, places: Sequence[int], names: Sequence[s
 def check_sentences(sentences: Iterable[Any], first: int = 0) -> list[str]:
     """The sentences as a list, each a string that is not empty; `first` is the index of the first one in messages.
 
-    Of a table in memory (`cselab.data.tables.rows_in_memory`) the sentences are its only column, or that which is
-    called "sentence", "text" ...; see `cselab.data.tables.TEXT_COLUMNS`.
+    The sentences of a table in memory (`cselab.data.tables.rows_in_memory`) are its only column, or the column
+    "sentence", "text" ...; see `cselab.data.tables.TEXT_COLUMNS`.
 
     Raises:
         TypeError: something is not a string; names its index and type.

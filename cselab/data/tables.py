@@ -1,6 +1,6 @@
 """The rows of a table: a file (separated values, JSON, Parquet), the folder of a data set, or a table in memory.
 
-The ending of a file defines its form. A data set is a folder that `datasets.Dataset.save_to_disk` wrote.
+The ending of a file name determines the format. A data set is a folder that `datasets.Dataset.save_to_disk` wrote.
 """
 
 import csv
@@ -46,7 +46,7 @@ def read_table(path: str | Path) -> tuple[list[str], Rows]:
     rows = named_rows(path) or separated_rows(path)
     number, names = next(rows, (0, []))
     if not number:
-        raise DataError(f"{path}: the file is empty; expected is a table whose first line names its columns")
+        raise DataError(f"{path}: the file is empty; expected a table whose first line names its columns")
     return [SIMCSE_NAMES.get(name.strip(), name.strip()) for name in names], _of_one_width(path, rows, len(names))
 
 
@@ -156,7 +156,7 @@ def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows]
 
 
 def place_of(known: Iterable[str], names: Sequence[str]) -> int | None:
-    """Where the first of the known names is among the columns, whatever its case."""
+    """The position of the first known name among the columns, in upper or lower case."""
     lower = [name.lower() for name in names]
     return next((lower.index(name.lower()) for name in known if name.lower() in lower), None)
 

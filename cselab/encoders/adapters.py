@@ -27,7 +27,8 @@ def has_adapters(backbone: Any) -> bool:
 
 
 def add_adapter(backbone: Any, adapter: Any, seed: int) -> None:
-    """Put adapters into the backbone, in place: of that rank, or of a config of peft. Its own weights are frozen.
+    """Add adapters to the backbone in place, with this rank or this config of peft, and freeze the weights of the
+    backbone.
 
     Raises:
         ModuleNotFoundError: peft is not installed.

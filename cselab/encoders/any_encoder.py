@@ -1,4 +1,4 @@
-"""Whatever turns sentences into vectors, as an encoder: `as_encoder`, and `encode`, its vectors as an array."""
+"""Use anything that turns sentences into vectors as an encoder: `as_encoder`, and `encode`, which returns an array."""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ class Called:
 
 
 def as_encoder(given: Any, sentences: Sequence[str] | None = None) -> Any:
-    """Something with `encode(sentences)`, made of whatever gives sentences vectors.
+    """An object with `encode(sentences)`, made from anything that turns sentences into vectors.
 
     Args:
         given: anything with `encode` (a `SentenceEncoder`, a `SentenceTransformer`, a model of model2vec), which is
@@ -89,7 +89,7 @@ def takes_one(function: Any) -> bool:
 
 
 def encode(encoder: Any, sentences: list[str], **options: Any) -> Float[np.ndarray, "_n _d"]:
-    """`encoder.encode(sentences, **options)` as an array [n, d], whatever kind of array or tensor is returned.
+    """The result of `encoder.encode(sentences, **options)`, an array or a tensor, as an array [n, d].
 
     Raises:
         ValueError: anything except one vector per sentence.

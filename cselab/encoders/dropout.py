@@ -23,7 +23,7 @@ OF_OTHER_HEADS = ("classifier", "seq_classif", "qa_", "summary", "layerdrop")
 
 
 def dropout_places(backbone: nn.Module) -> dict[str, float]:
-    """The rate of each place in which this network drops out numbers, by the name of the place.
+    """The dropout rate of each place in this network, by the name of the place.
 
     >>> dropout_places(nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.1)))
     {'1.p': 0.1}
@@ -61,7 +61,7 @@ def set_dropout(backbone: nn.Module, p: float) -> None:
 
 @contextmanager
 def dropout_at(backbone: nn.Module, p: float) -> Iterator[None]:
-    """A context in which every place has the rate `p`; afterwards each has its own rate again.
+    """A context in which every place has the rate `p`; afterwards each place has its earlier rate.
 
     >>> layer = nn.Dropout(0.1)
     >>> with dropout_at(layer, 0.3):
@@ -121,7 +121,7 @@ def embedding_layer(backbone: Any) -> nn.Module:
 
 @contextmanager
 def embedding_changed(backbone: Any, change: Callable[[Tensor], Tensor]) -> Iterator[None]:
-    """A context in which the layers get the embedding layer's output [n, t, d] after `change`."""
+    """A context that applies `change` to the embedding layer's output [n, t, d] before the layers read it."""
     hook = embedding_layer(backbone).register_forward_hook(lambda module, given, embedded: change(embedded))
     try:
         yield
@@ -131,7 +131,7 @@ def embedding_changed(backbone: Any, change: Callable[[Tensor], Tensor]) -> Iter
 
 @contextmanager
 def embedding_masked(backbone: Any, tokens: Tokens) -> Iterator[Tokens]:
-    """The tokens without their `embedding_mask`, by which the output of the embedding layer is multiplied meanwhile."""
+    """The tokens without `embedding_mask`, which the context multiplies with the embedding layer's output."""
     if "embedding_mask" not in tokens:
         yield tokens
         return

@@ -537,7 +537,7 @@ class SentenceEncoder(nn.Module):
     def token_vectors(self, sentence: str) -> TokenVectors | None:
         """Vectors of the tokens whose mean is `encode(sentence)`.
 
-        None if no such vectors exist: the pooling takes one token, or a head follows.
+        None if no token vectors add up to the vector, because the pooling reads one token or a head follows.
         """
         if get_pooling(self.pooling).counts != "all" or self.representation == "head":
             return None

@@ -31,7 +31,8 @@ class Encode:
     On a CPU that pass is cut into parts of rows of similar length where that saves more padding than a further pass
     costs (`cselab.encoders.speed`), so that time goes to words. Vectors and gradients are those of one pass.
 
-    Of several processes each encodes its share of every view and sees the vectors of all. A view whose rows cannot
+    With several processes, each encodes its share of every view and receives the vectors of all. A view whose rows
+    cannot
     be shared evenly (the one row of a template, say) is encoded by every process in full.
 
     Args:

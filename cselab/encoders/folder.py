@@ -535,8 +535,8 @@ def load_tokenizer(folder: Path) -> Any:
         raise CheckpointError(f"{folder} has no tokenizer that can be opened ({reason_of(error)})") from None
     if not tokenizer.is_fast:
         raise CheckpointError(
-            f"{folder} has a tokenizer written in Python ({type(tokenizer).__name__}), and cselab needs a fast one "
-            f"(tokenizer.json): evaluate(SentenceTransformer({str(folder)!r}), ...) scores it"
+            f"{folder} has a tokenizer written in Python ({type(tokenizer).__name__}), but cselab needs a fast one "
+            f"(tokenizer.json); to score the model, use evaluate(SentenceTransformer({str(folder)!r}), ...)"
         )
     if tokenizer.pad_token is None:  # of many decoders: masked positions have no influence
         tokenizer.pad_token = tokenizer.eos_token

@@ -124,7 +124,7 @@ class NormalizedHead(nn.Module):
 
 
 def _normalized(linear: nn.Linear, norm: Any) -> nn.Linear:
-    """The linear layer, and after it the normalisation by its running averages, as one linear layer."""
+    """One linear layer that equals a linear layer followed by normalisation with running averages."""
     scale = (norm.running_var + norm.eps).rsqrt() * (1 if norm.weight is None else norm.weight)
     shift = 0 if norm.bias is None else norm.bias
     both = nn.utils.skip_init(nn.Linear, linear.in_features, linear.out_features).to(linear.weight)

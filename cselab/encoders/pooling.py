@@ -84,7 +84,7 @@ POOLINGS: dict[str, Pooling] = {
 
 
 def get_pooling(name: str) -> Pooling:
-    """The pooling of that name.
+    """The pooling with this name.
 
     Raises:
         ValueError: unknown name; the message lists the known ones.

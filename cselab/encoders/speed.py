@@ -89,7 +89,7 @@ def ends_apart(backbone: Any) -> bool:
 
 @contextmanager
 def first_token_alone(backbone: Any) -> Iterator[None]:
-    """A context in which the backbone's last hidden state is that of the first token [n, 1, d].
+    """A context in which the last hidden state has only the first token [n, 1, d].
 
     Of the last layer only attention mixes tokens. The rest of the layer, three quarters of its products, is separate
     for each token, and `cls` and `cls_pooler` read only [CLS]. Vectors and gradients are those of a whole pass, to
@@ -133,7 +133,7 @@ def chosen_precision(wanted: str) -> str:
 
 
 def computing_in(precision: str, device: torch.device) -> torch.autocast:
-    """A context in which a network on that device multiplies in this precision; its weights stay float32."""
+    """A context in which a network on this device multiplies in this precision; its weights stay float32."""
     return torch.autocast(device.type, torch.bfloat16, enabled=chosen_precision(precision) == "bf16")
 
 
@@ -178,7 +178,7 @@ def _is_worthwhile(states: Tensor, weight: Tensor) -> bool:
 
 
 def fastest_linear() -> AbstractContextManager[object]:
-    """A context in which linear layers without gradients are computed by the library that suits this processor."""
+    """A context in which the fastest library for this processor computes linear layers without gradients."""
     return OneDnnLinearMode() if mkl_is_slow() else nullcontext()
 
 

@@ -67,7 +67,7 @@ def padded(tokenizer: Any, batch: Sequence[Encoding]) -> dict[str, Tensor]:
 
 
 WORD = re.compile(r"[\u3040-\u9fff]|[^\W\u3040-\u9fff]+|[^\w\s]")
-"""A word, a mark, or a character of Chinese or Japanese, which have no spaces."""
+"""A word, a punctuation mark, or a Chinese or Japanese character, because these languages have no spaces."""
 
 
 class TokenVectors(NamedTuple):
@@ -155,13 +155,13 @@ WITHOUT_POSITIONS = 2**20
 
 
 def first_position(backbone: Any) -> int:
-    """The position of the first token: 0, or behind that of padding where the model has such (RoBERTa: 2)."""
+    """The position of the first token: 0, or the one after padding if the model has a padding position (RoBERTa: 2)."""
     table = getattr(getattr(backbone, "embeddings", None), "position_embeddings", None)
     padding = getattr(table, "padding_idx", None)
     return 0 if padding is None else padding + 1
 
 
 def position_count(backbone: Any) -> int:
-    """How many tokens the model has positions for."""
+    """The number of positions of the model."""
     count = getattr(backbone.config, "max_position_embeddings", None) or WITHOUT_POSITIONS
     return count - first_position(backbone)

@@ -150,7 +150,7 @@ class TransformedEncoder:
         return np.asarray(transformed)
 
     def token_vectors(self, sentence: str) -> Any:
-        """Vectors of the tokens whose mean is that of the sentence; None if the transform is not linear."""
+        """Vectors of the tokens; their mean is the vector of the sentence. None if the transform is not linear."""
         from cselab.transforms import BertWhitening, ComponentsRemoved
 
         found = getattr(self.encoder, "token_vectors", lambda _: None)(sentence)

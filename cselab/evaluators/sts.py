@@ -102,7 +102,7 @@ class StsTask:
 
 
 def strata(subsets: Sequence[str], aggregation: str) -> list[tuple[np.ndarray, float]]:
-    """The groups of rows that are correlated apart, each with its share in the sum.
+    """The groups of rows whose correlations are computed separately, each with its weight in the sum.
 
     Raises:
         ValueError: an unknown aggregation.

@@ -54,7 +54,7 @@ def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list
     for name in options:
         if name not in owned:
             allowed = [f"{suite} has {', '.join(field.name for field in fields(SUITES[suite]))}" for suite in SUITES]
-            raise TypeError(f"none of the suites named has an option {name!r}; {'; '.join(allowed)}")
+            raise TypeError(f"no selected suite has an option {name!r}; {'; '.join(allowed)}")
     return chosen
 
 

@@ -74,7 +74,7 @@ class LoadedByName:
     tasks: ClassVar[tuple[str, ...]]
 
     def load(self, task: str, data: Source) -> Task:
-        """The task of that name, its data read and checked."""
+        """The task with this name; its data are read and checked."""
         raise NotImplementedError
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:

@@ -86,7 +86,7 @@ class Transferred:
 
 
 class Trial(NamedTuple):
-    """Rows that choose a penalty, and rows that are tested with it.
+    """The rows that select a penalty, and the rows that test it.
 
     Attributes:
         search: the folds by whose dev rows the penalty is chosen.

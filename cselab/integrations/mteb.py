@@ -57,7 +57,7 @@ def read_results(path: str | Path) -> dict[str, Scores]:
         elif file == path:
             raise DataError(f"{path} is not a result of MTEB: no task_name with scores by split")
     if not by_folder:
-        raise DataError(f"{path}: no result of MTEB; expected files such as STS12.json with task_name and scores")
+        raise DataError(f"{path}: not a result of MTEB; expected files such as STS12.json with task_name and scores")
     return _by_model(path, by_folder)
 
 

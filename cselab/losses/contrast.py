@@ -27,7 +27,7 @@ def scale(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "..
 
 
 def unit(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "*rows d"]:
-    """Each vector over its length, however long or short; a vector of zeros stays as it is."""
+    """Each vector divided by its length, even if very long or short; a vector of zeros does not change."""
     factor = scale(vectors, dim)
     length = (vectors * factor).norm(dim=dim, keepdim=True) / factor
     return vectors / length.masked_fill(length == 0, EPS)

@@ -10,7 +10,7 @@ from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveI
 
 @register("adcse", "AdCSE")
 class AdCSE(Contrastive):
-    """Contrast with a slowly following encoder's vectors, and with `adversaries` that are made to be hard.
+    """Contrasts with the vectors of a slowly following encoder and with `adversaries` that are trained to be hard.
 
         l_i = -log( e^{s(q_i, k_i)} / ( sum_j e^{s(q_i, k_j)} + sum_b e^{s(q_i, w_b)} ) )
         w <- w + adversary_lr u,   u <- adversary_momentum u + dl/dw - adversary_decay w          after each step

@@ -18,7 +18,7 @@ class BarlowTwins(Contrastive):
     paper does not specify this. 0.1 and 0.012 are that comment's weights. No released code runs this experiment, so
     the variant "released" does not exist. The paper prints the diagonal term with the wrong sign.
 
-    See also: `ImSimCSE`, whose dimension-wise contrast has no such bottleneck.
+    See also: `ImSimCSE`, whose dimension-wise contrast has no rank bottleneck.
     """
 
     family = "loss"

@@ -44,7 +44,7 @@ Rows = Sequence[Any]
 
 
 class Views:
-    """The vectors of a batch: an anchor, its positives, and whatever else a method names.
+    """The vectors of a batch: an anchor, its positives, and any further vectors that the method names.
 
     Attributes:
         anchor, positives: `[N, d]`, row i of each of sentence i.
@@ -138,7 +138,7 @@ class Setup:
 
     @property
     def width(self) -> int:
-        """Of the sentence vectors before a head."""
+        """The width of the sentence vectors before a head."""
         return self.encoder.hidden_size
 
     def linear(self, width: int, out: int, bias: bool = True) -> nn.Linear:
@@ -347,7 +347,7 @@ METHODS: dict[str, type[Method]] = {}
 def register(name: str, title: str) -> Callable[[type[Method]], type[Method]]:
     """Class decorator: make a method known by `name` to the command line, the notebooks and the tests.
 
-    Defining the class again, as running a notebook's cell twice does, replaces it.
+    A second definition of the class, for example when a notebook cell runs again, replaces the first.
 
     Raises:
         ValueError: a different method has that name.

@@ -9,8 +9,8 @@ class BTBERT(Contrastive):
 
         l_i = InfoNCE( f(x_i), f(paraphrase_i) )                               survey section 3.2.2 and Eq. 1
 
-    The survey translated its corpus into a second language, which it does not name, and back. Here rows bring the
-    paraphrase: the world makes true ones, a user's file has whatever a translation system gave.
+    The survey translated its corpus into a second language, which it does not name, and back. Here each row has its
+    paraphrase: true ones from the world, or translations in your file.
 
     See also: `SRBERT`, which changes single words; `CERT`, which contrasts such views with a queue.
     """

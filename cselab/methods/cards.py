@@ -7,7 +7,7 @@ from cselab.methods.switch_case import SwitchCase
 
 @register("cards", "CARDS")
 class CARDS(RetrievedNegatives, SwitchCase):
-    """The paper's two parts: sub-words that change with a letter's case, and similar negatives.
+    """The paper's two parts: views with changed letter case, and retrieved similar negatives.
 
         l_i = -log( e^{s(x_i, switch(x_i))} / ( sum_j e^{s(x_i, switch(x_j))} + sum_j e^{s(x_i, near(x_j))} ) )
 

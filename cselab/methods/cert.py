@@ -7,7 +7,7 @@ from cselab.methods.moco import MoCo
 
 @register("cert", "CERT")
 class CERT(MoCo):
-    """MoCo, where the key is the paraphrase's: q = f(sentence), k = f'(paraphrase).
+    """MoCo with the paraphrase as the key: q = f(sentence), k = f'(paraphrase).
 
     CERT's two views are back-translations from German and from Chinese, and cselab has no fine-tuning on GLUE. Use a
     file with these texts in the columns sentence and paraphrase, or the world's paraphrases. The queue of 6,720 should

@@ -13,7 +13,7 @@ Change = Literal["substitution", "span_deletion", "word_deletion", "reordering"]
 
 @register("clear", "CLEAR")
 class CLEAR(Contrastive):
-    """NT-Xent between two changed copies of a sentence, neither of which is the sentence, plus masked words.
+    """NT-Xent between two changed copies of a sentence (none is the original), plus masked-word prediction.
 
         l = NT-Xent( f(first(x)), f(second(x)) ) + weight * masked words(x)
 

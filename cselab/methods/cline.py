@@ -14,13 +14,12 @@ from cselab.methods.hyperparameters import UnitInterval
 
 @register("cline", "CLINE")
 class CLINE(Method):
-    """Masked words, the kind of each replaced token, and a single negative: the sentence with antonyms.
+    """Predicts masked words, detects replaced tokens, and has one negative: the sentence with antonyms.
 
         l = masked words(x) + CE( original, synonym or antonym | tokens of x_syn, x_ant )
             + mean_i -log( e^{h_i h_syn_i} / ( e^{h_i h_syn_i} + e^{h_i h_ant_i} ) )
 
-    Raw dot products, no temperature, no batch negatives. A sentence in which no word has an antonym is left out of the
-    last mean.
+    Raw dot products, no temperature, no batch negatives. The last mean excludes sentences without an antonym.
 
     `variant="released"` does as the code with learnt weights. The terms weigh sum_k e^{-v_k} l_k + max(v_k, 0)
     (`balance="learnt"`), and the last is a mean over 2n pairs, each judged separately (`contrast="sigmoid"`):

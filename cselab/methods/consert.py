@@ -13,7 +13,7 @@ Change = Literal["feature_cutoff", "token_cutoff", "shuffling", "none"]
 
 @register("consert", "ConSERT (TSFC-BERT)")
 class ConSERT(Contrastive):
-    """One view with features cut off, one with its tokens shuffled, and no dropout in the encoder.
+    """One view has some features set to zero, the second has shuffled tokens; the encoder has no dropout.
 
         l = InfoNCE( f(cutoff(x)), f(shuffle(x)) )                             TSFC-BERT, survey section 5
         l = weight * NT-Xent( f(cutoff(x)), f(shuffle(x)) )                    ConSERT

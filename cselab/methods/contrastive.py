@@ -7,7 +7,7 @@ from cselab.methods.hyperparameters import PositiveFloat
 
 
 class Contrastive(Method):
-    """Two dropout views of a sentence, contrasted by InfoNCE; the base of methods that add something to that.
+    """InfoNCE over two dropout views of a sentence; the base class of methods that extend this loss.
 
     A subclass adds to what `super().views` and `super().loss` return: negatives (`Views.with_negatives`), a term.
     Two methods that do so make a third, without a line of code:

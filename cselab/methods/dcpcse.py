@@ -7,7 +7,7 @@ from cselab.methods.hyperparameters import PositiveInt
 
 @register("dcpcse", "DCPCSE")
 class DCPCSE(Contrastive):
-    """SimCSE in which only `length` key and value vectors of each layer learn, and the head.
+    """SimCSE that trains only the head and `length` key and value vectors in each layer.
 
         l_i = InfoNCE( f_P(x_i), f_P(x_i) ),   f frozen, P the prefix            survey section 3.2.4
 

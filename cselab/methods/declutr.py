@@ -11,7 +11,7 @@ from cselab.methods.hyperparameters import NonNegativeFloat, PositiveInt, UnitIn
 
 @register("declutr", "DeCLUTR")
 class DeCLUTR(Contrastive):
-    """Anchors of a document against the mean of spans that overlap or touch them, and masked words.
+    """Contrasts anchor spans of a document with the mean of overlapping or adjacent spans, and predicts masked words.
 
         l = NT-Xent( f(masked anchor_a), mean_p f(span_ap) ) + weight * masked words(anchor_a),   a = 1 ... A N
 

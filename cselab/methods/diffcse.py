@@ -17,7 +17,7 @@ from cselab.methods.hyperparameters import NonNegativeFloat, UnitInterval
 
 @register("diffcse", "DiffCSE")
 class DiffCSE(Contrastive):
-    """SimCSE, and the detection of replaced tokens by a second network that is given the sentence's vector.
+    """SimCSE, and a second network that detects replaced tokens with the help of the sentence's vector.
 
         l = InfoNCE + weight * mean over tokens of  cross-entropy( [x''_t != x_t], D(x'', h)_t )
 

@@ -1,4 +1,4 @@
-"""ImSimCSE's dimension-wise term (Xu et al. 2023) by itself: only the dimensions are contrasted."""
+"""Only ImSimCSE's dimension-wise term (Xu et al. 2023): dimensions are contrasted, sentences are not."""
 
 from typing import Literal
 

@@ -9,7 +9,7 @@ from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat
 
 @register("focal", "Focal-InfoNCE")
 class Focal(Contrastive):
-    """SimCSE with each similarity multiplied by a factor of itself.
+    """SimCSE with each similarity multiplied by a factor that depends on this similarity.
 
         positive logit  s_p^2 / t,    negative logit  s_n (s_n + m) / t                               Eq. 2
 

@@ -7,7 +7,7 @@ from cselab.methods.hyperparameters import PositiveInt
 
 @register("matryoshka", "Matryoshka")
 class Matryoshka(Contrastive):
-    """SimCSE's contrast at the whole width, its half, its quarter, ..., all weighed alike.
+    """SimCSE's loss at the full width, at half of it, at a quarter and so on, with equal weights.
 
         l = sum_w InfoNCE( h[:w], h+[:w] ),   w = d, d/2, ..., d / 2^halvings                                   Eq. 1
 

@@ -11,7 +11,7 @@ from cselab.methods.hyperparameters import Momentum, PositiveFloat, PositiveInt
 
 @register("moco", "MoCo")
 class MoCo(Contrastive):
-    """A sentence against its key by a second encoder; the negatives are the queue, not the batch.
+    """Contrasts a sentence with its key from a second encoder; the negatives come from the queue, not the batch.
 
         l_i = -log( e^{q_i k_i / t} / ( e^{q_i k_i / t} + sum_b e^{q_i k_b / t} ) ),    k_b in the queue       Eq. 1
         theta_k <- momentum theta_k + (1 - momentum) theta_q                    before each step               Eq. 2

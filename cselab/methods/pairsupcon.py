@@ -17,7 +17,7 @@ from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, Posi
 
 @register("pairsupcon", "PairSupCon")
 class PairSupCon(Method):
-    """Instance discrimination of entailed pairs, and telling entailment from contradiction.
+    """Instance discrimination of entailed pairs, and a classifier of entailment against contradiction.
 
         l = beta * mean over the two directions of  -log( e^{s_i} / (e^{s_i} + sum_k w_ik e^{s_ik}) )  + cross-entropy
         w_ik = e^{s_ik} / mean_k e^{s_ik}

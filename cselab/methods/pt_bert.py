@@ -24,7 +24,7 @@ from cselab.methods.hyperparameters import Momentum, NonNegativeInt, PositiveInt
 
 @register("pt_bert", "PT-BERT")
 class PTBERT(Contrastive):
-    """The views are two encoders; pseudo-tokens remove length and order from the comparison.
+    """Two encoders make the views; pseudo-tokens remove length and order from the comparison.
 
         Z = softmax( P Y^T / sqrt d ) Y,     h = softmax( y_CLS Z^T / sqrt d ) Z
         l_i = InfoNCE( h_i, h'_i ; queue of earlier h' )

@@ -27,7 +27,7 @@ class Recipe:
     whose: str = ""
 
     def settings(self) -> dict[str, Any]:
-        """Those that are settings of a run."""
+        """The values that are settings of a run."""
         return {name: value for name, value in vars(self).items() if name in RUN}
 
 

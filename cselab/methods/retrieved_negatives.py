@@ -18,7 +18,7 @@ BLOCK = 2048  # sentences whose cosines with the whole corpus are held at a time
 
 @register("retrieved_negatives", "CARDS, retrieved negatives")
 class RetrievedNegatives(Contrastive):
-    """One of the `nearest` sentences of the corpus, drawn again each time, is a further negative of all.
+    """Adds one of the `nearest` corpus sentences of each anchor, drawn anew each time, as a negative for all.
 
     The neighbours are computed once, before the first step, by the initial encoder: the cosine of every two sentences,
     in blocks. A corpus of n sentences is encoded once, and needs n^2 d multiplications and n x `nearest` numbers of

@@ -18,7 +18,7 @@ from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, Posi
 
 @register("sg_opt", "SG-OPT")
 class SGOPT(Contrastive):
-    """The tuned encoder's vector c_i against the mean-pooled hidden layers h_ik of a frozen copy, all of them.
+    """Contrasts the trained encoder's vector c_i with all mean-pooled hidden layers h_ik of a frozen copy.
 
         l = mean_ik -log( e^{s(c_i, h_ik)} / ( e^{s(c_i, h_ik)} + n_i ) ) + weight * |theta - theta_0|^2
         n_i = sum_{j != i} sum_m e^{s(c_i, h_jm)},     s = cos / t

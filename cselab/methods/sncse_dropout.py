@@ -11,7 +11,7 @@ from cselab.methods.hyperparameters import NonNegativeFloat
 
 @register("sncse_dropout", "SNCSE-Dropout")
 class SNCSEDropout(Contrastive):
-    """SimCSE, and a sentence's denial as a soft negative.
+    """SimCSE with the denial of a sentence as a soft negative.
 
         D_i = cos(h_i, n_i) - cos(h_i, h_i+)
         l   = InfoNCE + weight * mean_i [ max(0, D_i + alpha) + max(0, -D_i - beta) ]

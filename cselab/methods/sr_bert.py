@@ -7,7 +7,7 @@ from cselab.methods.hyperparameters import UnitInterval
 
 @register("sr_bert", "SR-BERT")
 class SRBERT(Contrastive):
-    """The sentence, and the sentence with some words replaced by synonyms, each with dropout.
+    """The views are the sentence and a copy with some words replaced by synonyms, each with dropout.
 
         l_i = InfoNCE( f(x_i), f(synonyms(x_i)) )                              survey section 3.2.2 and Eq. 1
 

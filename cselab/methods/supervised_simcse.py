@@ -7,7 +7,7 @@ from cselab.methods import Contrastive, Encode, Recipe, Rows, Views, register
 
 @register("supervised_simcse", "Supervised SimCSE")
 class SupervisedSimCSE(Contrastive):
-    """A sentence, one that follows from it, one that contradicts it; all contradictions are negatives of all.
+    """The positive follows from the sentence; all contradictions in the batch are negatives of every sentence.
 
         l_i = -log( e^{s(h_i, h_i+)} / sum_j ( e^{s(h_i, h_j+)} + a_ij e^{s(h_i, h_j-)} ) )        SimCSE Eq. 5
 

@@ -62,7 +62,7 @@ class VaSCL(Contrastive):
         return v
 
     def nearest(self, e: Vectors) -> Bool[Tensor, "n n"]:
-        """Which sentences are neighbours of which."""
+        """Whether sentence j is a neighbour of sentence i, [n, n]."""
         products = (e @ e.T).fill_diagonal_(-inf)
         neighbours = products.topk(min(self.neighbours, len(e) - 1), dim=1).indices
         return torch.zeros_like(products, dtype=torch.bool).scatter(1, neighbours, True)

@@ -7,7 +7,7 @@ from cselab._util.arguments import AtLeastTwo, PositiveFloat, PositiveInt, UnitI
 
 @checked
 def barlow_twins_floor(dimensions: PositiveInt, rank: PositiveInt, weight: UnitInterval) -> float:
-    """The lowest Barlow Twins loss of any matrix of that rank, in the units of `cselab.losses.barlow_twins`.
+    """The lowest Barlow Twins loss of any matrix of this rank, in the units of `cselab.losses.barlow_twins`.
 
         min over C with rank C <= r of  sum_c (1 - C_cc)^2 + w sum_{c != d} C_cd^2
             = D k / (1 + k),    k = w (D - r) / r
@@ -38,7 +38,7 @@ def barlow_twins_floor(dimensions: PositiveInt, rank: PositiveInt, weight: UnitI
 
 @checked
 def dimension_contrastive_floor(dimensions: AtLeastTwo, temperature: PositiveFloat) -> float:
-    """A value below which `cselab.losses.dimension_contrastive` (released scale) cannot go, whatever the rank.
+    """A value below which `cselab.losses.dimension_contrastive` (released scale) cannot go at any rank.
 
         log(1 + (D - 1) exp(-D / ((D - 1) t)))
 

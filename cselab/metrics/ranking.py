@@ -89,8 +89,8 @@ class Ranking:
 def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegativeInt = 0) -> Ranking:
     """Systems by their mean over units, which all of them share: tasks, seeds, folds.
 
-    Of ten units or more: paired bootstrap over units of the largest studentised difference, step by step (Romano and
-    Wolf 2005). Of fewer: paired t-tests, by Holm (1979).
+    With ten units or more: paired bootstrap over units of the largest studentised difference, step by step (Romano and
+    Wolf 2005). With fewer: paired t-tests, corrected by Holm (1979).
 
     Args:
         scores: one row per system, one column per unit.

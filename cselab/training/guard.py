@@ -48,7 +48,7 @@ def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequ
 
 
 def warn_of_unknown_tokens(method: Method, encoder: SentenceEncoder, batch: Sequence[Any], max_length: int) -> None:
-    """Warn where most tokens of some texts of a batch are unknown to the encoder (an `UnknownTokensWarning`)."""
+    """Warn (`UnknownTokensWarning`) if the encoder does not know most tokens of some texts in a batch."""
     texts = method.column(batch, method.columns[0])
     unknown = unread(encoder.tokenizer, texts, encodings(encoder.tokenizer, texts, max_length))
     Truncation(0, len(texts), max_length, len(unknown)).warn(stacklevel=5)

@@ -49,7 +49,7 @@ def train(
     A GPU is not waited for at every step. Its losses are read at evaluated steps and at checkpoints, and after 16 steps
     at the latest: only then come the rows, in their order, and a divergence, which names its own step.
 
-    Of an encoder with adapters (`SentenceEncoder.add_adapter`) these and the head learn, with any method.
+    In an encoder with adapters (`SentenceEncoder.add_adapter`), only the adapters and the head learn, with any method.
 
     A plain checkpoint opened without a `pooling` gets the pooling of the method's paper, [CLS], if the method has a
     head: no paper trains a fresh head on a mean of tokens.
@@ -129,7 +129,7 @@ def _take_steps(training: Training, corpus: Sequence[Any]) -> None:
 
 
 def _norm_of_each_term(terms: Mapping[str, Tensor], weights: Sequence[nn.Parameter]) -> dict[str, float]:
-    """How hard each term of the loss, its factor included, pulls at the weights."""
+    """The norm of the gradient of each term of the loss, including its factor."""
     norms = {}
     for name, term in terms.items():
         gradients = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True)

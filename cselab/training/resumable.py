@@ -126,7 +126,7 @@ class ResumableSteps:
                 progress.update(note=self.note)
 
     def save_if_due(self, **info: Any) -> None:
-        """Write the checkpoint after each `every` steps but the last; see `save`."""
+        """Write the checkpoint every `every` steps, except after the last step; see `save`."""
         if self.checkpoint is not None and self.writes and self.due and self.done < self.last:
             self.save(**info)
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 class Training:
     """The state of one call of `train`; a context manager, after which frozen weights learn again.
 
-    Of several processes the main one evaluates, calls back and writes the folder, which all can read.
+    With several processes, the main process evaluates, calls the callbacks and writes the folder, which all can read.
     """
 
     def __init__(

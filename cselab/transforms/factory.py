@@ -14,7 +14,7 @@ NAMES = ("centred", "without K", "whitening", "flow")
 
 
 def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Transform:
-    """The transform of that name, fitted on these vectors: `fit("whitening", train).transform(test)`.
+    """The transform with this name, fitted on these vectors: `fit("whitening", train).transform(test)`.
 
     Args:
         name: one of `NAMES`: "centred"; "without K", K the number of components; "whitening", of all directions in

@@ -162,6 +162,6 @@ def none(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
 
 
 def one_of(options: list[Meaning], meaning: Meaning, rng: Random) -> Meaning | None:
-    """One of the options that differ from the meaning."""
+    """A random option that differs from the meaning."""
     options = [option for option in options if option != meaning]
     return rng.choice(options) if options else None

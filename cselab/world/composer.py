@@ -25,7 +25,7 @@ class Composer:
         return self.detailed(self.cast(frame, rng), rng)
 
     def cast(self, frame: Frame, rng: Random) -> Meaning:
-        """A meaning of one frame of which only the participants are drawn."""
+        """A meaning of a fixed frame with random participants."""
         things: dict[str, Thing] = {}
         for name, role in frame.roles.items():
             taken = [thing.noun for thing in things.values()]
@@ -71,7 +71,7 @@ class Composer:
         )
 
     def number(self, noun: Noun, rng: Random) -> str:
-        """How many: small numbers more often, and not fifty people."""
+        """A random count: small numbers are more frequent, and people are few."""
         numbers = self.lexicon.families["number"][: 9 if noun.is_a("person") else None]
         return numbers[int(len(numbers) * rng.random() ** 2)]
 

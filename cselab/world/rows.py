@@ -45,7 +45,7 @@ def rows(world: Speaker, columns: Sequence[str], n: int, rng: Random, split: str
 
 
 def _text(world: Speaker, column: str, sentence: Sentence, rng: Random) -> str:
-    """The content of a further column; empty if the meaning has no such value."""
+    """The content of a further column; empty if the meaning lacks the value."""
     meaning = sentence.meaning
     if column == "sentence":
         return sentence.text

@@ -27,7 +27,7 @@ class Rubric:
         self.lexicon, self.frames = lexicon, frames
 
     def grade(self, a: Meaning, b: Meaning) -> int:
-        """How alike two meanings are, whatever their words; the order does not matter."""
+        """The similarity of two meanings, independent of their words and their order."""
         first, second = self.frames[a.frame], self.frames[b.frame]
         if self.comparable(first, second):
             return max(1, 5 - self.cost(a, b))

@@ -45,7 +45,7 @@ class Speaker:
         return Sentence(self.grammar.say(meaning, rng), meaning)
 
     def documents(self, n: int, split: str = "train") -> list[list[Sentence]]:
-        """`n` short texts of five sentences; each goes on with people or things of those before."""
+        """`n` short texts of five sentences; each sentence continues with people or things of the earlier ones."""
         rng = self._random("documents", n, split)
         out: list[list[Sentence]] = []
         while len(out) < n:

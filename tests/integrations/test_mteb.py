@@ -107,7 +107,7 @@ def test_what_is_no_result_is_refused_by_name(tmp_path, content, told):
 
 
 def test_an_empty_folder_and_a_missing_one_are_told_apart(tmp_path):
-    with pytest.raises(DataError, match="no result of MTEB; expected"):
+    with pytest.raises(DataError, match="not a result of MTEB; expected"):
         read_results(tmp_path)
     with pytest.raises(MissingFile, match="no such"):
         read_results(tmp_path / "elsewhere")

@@ -15,8 +15,8 @@ def input_gradient(
 ) -> tuple[dict[str, Tensor], Float[Tensor, "n t d"]]:
     """The tokens with `inputs_embeds` instead of ids, and d loss / d inputs_embeds; no computation graph remains.
 
-    Of several processes each gets the slope of its share of the sentences, times the number of processes; only its
-    direction matters.
+    With several processes, each gets the gradient of its share of the sentences, times the number of processes. Only
+    the direction matters.
     """
     tokens = dict(encode.tokens(sentences))
     embeds = encode.encoder.backbone.get_input_embeddings()(tokens.pop("input_ids"))

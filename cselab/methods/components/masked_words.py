@@ -42,7 +42,7 @@ class MaskedWords(nn.Module):
             self.bias.data.copy_(pretrained.bias)
 
     def forward(self, encode: Encode, tokens: Tokens, share: float, generator: torch.Generator) -> Loss:
-        """The term `masked_words` of these tokens, of which `share` are masked."""
+        """The loss term `masked_words` of these tokens, with a `share` of them masked."""
         return self.guessed(encode, tokens, *self.mask(encode, tokens, share, generator))
 
     def mask(

@@ -59,7 +59,7 @@ def diagnose(subject: str, test: str | None, pooling: str | None, page: Path | N
 @click.option(
     "--task", required=True, type=PAIRS_TASK, help="an STS task: STS12, STS-B/dev, Classroom-STS; or a file of pairs"
 )
-@click.option("--expected", required=True, metavar="NUMBER", help="the score to explain; more digits: more exact")
+@click.option("--expected", required=True, metavar="NUMBER", help="the score; more digits: smaller tolerance")
 @options.several(options.data_folder, options.pooling)
 @click.option("--changes", default=2, help="largest number of settings to change at once", **options.COUNT)
 @options.several(options.text_form, options.device, options.quiet)
@@ -85,8 +85,8 @@ def explain_score(encoder: str, task: str, expected: str, form: str, **given: An
 def words(encoder: str, first: str, second: str, posthoc: str | None, fit: str | None, form: str, **given: Any) -> None:
     """Find the words that make two sentences alike.
 
-    Prints the part of the cosine that each pair of words has. The parts of a mean pooling sum to the cosine. With
-    other poolings, the number of a word is the change of the cosine when the word is removed.
+    Prints the contribution of each pair of words to the cosine. With mean pooling, the contributions sum to the cosine.
+    With other poolings, the number of a word is the change of the cosine after its removal.
     """
     import numpy as np
     from pandas import DataFrame

@@ -57,7 +57,7 @@ def names(kind: str) -> list[str]:
 
 
 def is_hyperparameter(name: str) -> bool:
-    """Whether the class of some method has a field of that name."""
+    """Whether a method has a field with this name."""
     return any(re.search(rf"^    {re.escape(name)}: ", source, re.M) for source in _sources("cselab.methods"))
 
 
@@ -113,7 +113,7 @@ def _sources(module: str) -> list[str]:
 
 
 def check_name(kind: str, name: str, known: Iterable[str], also: str = "") -> str:
-    """The name in its registered spelling, whatever its case.
+    """The registered spelling of a name given in upper or lower case.
 
     Raises:
         ValueError: an unknown name; the message lists the nearest name, all names, and `also`.

@@ -95,7 +95,7 @@ def notebooks_run(
 def notebooks_collect(handed_in: Path, output: Path) -> None:
     """Collect guesses and verdicts from handed-in notebooks.
 
-    Reads the saved outputs and executes nothing. A file that cannot be read is named and left out.
+    Reads the saved outputs and executes nothing. Unreadable files are listed and skipped.
     """
     from cselab._util.writing import write_text
     from cselab_lab.headless.collecting import collect, page, to_frame

@@ -1,6 +1,6 @@
 """The commands, and the text of `cselab --help`."""
 
-TITLE = "Contrastive learning of sentence embeddings: train, measure, take apart."
+TITLE = "Contrastive learning of sentence embeddings: train, measure, analyse."
 OPTIONS = {
     "--version": "Print the version of cselab.",
     "--code FILE": "Run your FILE first, to use its methods and suites.",

@@ -21,7 +21,7 @@ NEAR = 0.8
     above=0.05,
 )
 def duplicates(seen: "Evidence") -> float | None:
-    """Of a random batch: sum over texts of count (count - 1) / (n (n - 1)), times the other rows of the batch."""
+    """In a random batch: the sum over texts of count (count - 1) / (n (n - 1)), times the remaining rows."""
     n = len(seen.corpus)
     if n < 2:
         return None
@@ -38,7 +38,7 @@ def duplicates(seen: "Evidence") -> float | None:
     above=0,
 )
 def leaked_pairs(seen: "Evidence") -> float | None:
-    """The pairs of the test of which the corpus has both sentences, in either order, over all pairs."""
+    """The share of test pairs that have both sentences in the corpus, in either order."""
     return seen.leaks.count(2) / len(seen.leaks) if seen.leaks and seen.corpus else None
 
 

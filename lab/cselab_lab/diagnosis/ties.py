@@ -95,7 +95,7 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
         seed: the seed of the bootstrap.
 
     Raises:
-        DataError: a file in no such form; the message names the missing part.
+        DataError: a file in none of these forms; the message names the missing part.
         ValueError: fewer than two systems, or fewer than two shared units.
 
     >>> print(tie_table({"a": {"x": 60.1, "y": 70.2, "z": 50.0}, "b": {"x": 60.0, "y": 70.4, "z": 50.3}}).note())

@@ -49,7 +49,7 @@ def _triples(path: Path) -> Iterator[str]:
 
 
 def _simple_sides(path: Path) -> Iterator[str]:
-    """Of pairs in JSON, a pair a line, the second: the sentence of Simple English Wikipedia."""
+    """The second text of each JSON pair (one per line): the sentence of Simple English Wikipedia."""
     for line in read_lines(path):  # of a file whose SHA-256 was checked
         _, simple = json.loads(line)
         yield " ".join(simple.split())

@@ -1,4 +1,4 @@
-"""How the papers' effects grow with the length of training and the size of a batch: no paper prints it.
+"""The growth of the papers' effects with the training length and the batch size, which no paper prints.
 
 Recorded under the profile `study`, where a row of the papers' tables is one size of these. A gain is over
 SimCSE of the same size, SimCSE's own over the plain encoder.
@@ -96,7 +96,7 @@ PAPERS_STEPS = 15_600
 
 
 def by_size(results: "Results", name: str = "steps") -> "DataFrame":
-    """How large each effect is at each size that was run, one per line, and the papers' effects at their sizes.
+    """The size of each effect at each size that we ran, one per line, and the papers' effects at their sizes.
 
     Args:
         results: the results of the experiment `effects-grow`.

@@ -141,7 +141,7 @@ STUDY = Profile(
     geometry="STS-B",
     recipe=RECIPES["mini"].settings(),
     pooling=RECIPES["mini"].pooling,
-    purpose="the bundled encoder and corpus, trained as long as it helps: anyone can reproduce these numbers",
+    purpose="the bundled encoder and corpus: anyone can reproduce these numbers",
     headline_seeds=(0, 1, 2, 3, 4, 5, 6),
 )
 PAPER = replace(
@@ -223,7 +223,7 @@ class Claim:
 
     @property
     def weights(self) -> np.ndarray:
-        """Of each row's number in the statistic."""
+        """The factor of each row's number in the statistic."""
         raise NotImplementedError
 
     def statistic(self, values: Values) -> float:
@@ -468,7 +468,7 @@ class Experiment:
         return (row.label in labels and profile.headline_seeds) or profile.seeds
 
     def row(self, label: str) -> Row:
-        """The row of that label.
+        """The row with this label.
 
         Raises:
             ValueError: an unknown row; lists the known ones.
@@ -480,7 +480,7 @@ class Experiment:
         return self.row(row.against or self.baseline)
 
     def column(self, measure: str) -> Column:
-        """The column of that measure.
+        """The column with this measure.
 
         Raises:
             ValueError: an unknown column; lists the known ones.

@@ -82,7 +82,7 @@ class Store:
     def read(self) -> dict[str, Line]:
         """The finished jobs by their hash; a torn last line is left out. No file: no jobs.
 
-        A line that refers to the job of a different experiment has the numbers of that job.
+        A line can refer to a job of a different experiment and then has the numbers of that job.
 
         Raises:
             ResultsError: a damaged line, a line of a different experiment or profile, or a reference to no job.
@@ -338,7 +338,7 @@ def judge(
 
 
 def tested(sample: np.ndarray) -> tuple[float, float, float, float]:
-    """The 95 % interval of the mean, and two p-values: Student's, and that of the exact sign-flip test.
+    """The 95 % interval of the mean, and the p-values of Student's test and of the exact sign-flip test.
 
     >>> low, high, student, exact = tested(np.array([1.0, 2.0, 3.0]))
     >>> round(low, 2), round(high, 2), round(student, 3), exact
@@ -372,7 +372,7 @@ class ManyTests:
 
     @classmethod
     def of(cls, verdicts: Iterable[Verdict]) -> "ManyTests":
-        """Of all verdicts of a table or page."""
+        """Holm-corrected p-values of all verdicts of a table or page."""
         verdicts = list(verdicts)
         raw = {one.test: one.p_value for one in verdicts if one.test is not None and one.p_value is not None}
         adjusted = holm(np.array(list(raw.values()))).tolist()
@@ -423,7 +423,7 @@ class Results:
         return "" if self.lines else f"{self.experiment.name} was not run under {self.profile.name}"
 
     def values(self, label: str, measure: str) -> dict[int | None, float]:
-        """The measured numbers of a row by seed; without those that failed.
+        """The measured numbers of a row by seed, without failed runs.
 
         Raises:
             ValueError: no such row.

@@ -402,7 +402,7 @@ def _fit(encoder: "SentenceEncoder", rows: list, settings: Settings, report: Rep
 
 
 def _diversity(run: Any, sentences: list) -> dict[str, float]:
-    """How far apart views of a sentence are after training (WhitenedCSE, Figure 1 d); nothing if they collapsed."""
+    """The distance between views of a sentence after training (WhitenedCSE, Figure 1 d); empty if they collapsed."""
     import torch
 
     from cselab.encoders.encoding import Encode
@@ -547,7 +547,7 @@ CorpusRow = str | tuple[str, ...]
 def dev_evaluator(
     choice: str, sentences: Sequence[CorpusRow], data: Path | None = None
 ) -> "tuple[Evaluator | None, list[CorpusRow], str]":
-    """The evaluator of that name, which selects the best step, the remaining training sentences, and a description.
+    """The evaluator that selects the best step, the remaining training sentences, and a description.
 
     "sts-b": STS-B dev from the SentEval folder. "classroom-sts": natural pairs, bundled. "world": the bundled world's
     dev pairs. "corpus": label-free, on the last sentences of the corpus, which are then not trained on. "none": the

@@ -1,4 +1,4 @@
-"""Guesses and verdicts of a class, from the notebooks that students hand in. Nothing of theirs is executed."""
+"""Guesses and verdicts of a class, from the notebooks that students hand in. No student code is executed."""
 
 import re
 from collections import Counter

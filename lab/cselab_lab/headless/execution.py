@@ -72,7 +72,7 @@ LAUNCH = "import tqdm.auto; from ipykernel.kernelapp import launch_new_instance;
 
 
 def _this_python(scratch: str) -> type:
-    """A kernel of the interpreter that runs this, whatever kernels are installed on the machine.
+    """A kernel of the running interpreter; the installed kernels of the machine do not matter.
 
     Files of the kernel and of IPython go into the folder `scratch`, not into the user's home.
     """

@@ -295,7 +295,7 @@ class Exercise:
         return self._unused(example, answer) or example.call(answer)
 
     def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
-        """The message of the mistake that explains an answer in every example; empty where there is none."""
+        """The message of the mistake that explains an answer in every example; empty if no mistake does."""
         fits = [message for message, wrong in self.wrong_values(example).items()
                 if example.is_same(numbers, wrong) and not example.is_right(wrong)]  # fmt: skip
         explains = fits
@@ -536,7 +536,7 @@ def student_or_reference(answer: Callable, exercise: Exercise) -> Any:
 
 
 def _missing_in(answer: Callable, right: Callable, exercise: Exercise) -> str:
-    """What keeps the lesson from going on with a right answer; empty where nothing does."""
+    """The reason why the lesson cannot train with a right answer; empty if it can."""
     for example in exercise.examples:
         results, right_results = (_returned(function, example, exercise.trained) for function in (answer, right))
         if any(hasattr(r, "detach") for r in right_results) and not all(hasattr(r, "detach") for r in results):
@@ -607,7 +607,7 @@ class _Watched:
         return call
 
     def reason(self, exercise: Exercise) -> str:
-        """Why a check does not hold, where that is NaN or a factor in whatever was returned; else empty."""
+        """The reason why a check fails, if it is NaN or a factor in the result; else empty."""
         if self.of_no_number is not None:
             return _why_not_finite(self.answer, self.of_no_number)
         if self.is_function:
@@ -646,7 +646,7 @@ def _is_finite(value: object) -> bool:
 
 
 def _divided(answer: Any, factor: float) -> Any:
-    """A function whose numbers are divided by a factor, or numbers that are; anything else as it is."""
+    """The function or the numbers, divided by a factor; other values do not change."""
     if inspect.isroutine(answer):
         return functools.wraps(answer)(lambda *args, **kwargs: _divided(answer(*args, **kwargs), factor))
     if isinstance(answer, list | tuple):
@@ -655,7 +655,7 @@ def _divided(answer: Any, factor: float) -> Any:
 
 
 def _are_the_same(before: Any, after: Any) -> bool:
-    """Whether two values hold the same numbers. What holds none is the same, and so are weights, which may change."""
+    """Whether two values hold the same numbers. Values without numbers count as equal, and so do weights."""
     if isinstance(before, list | tuple):
         return len(before) == len(after) and all(map(_are_the_same, before, after))
     numbers = None if getattr(before, "requires_grad", False) else numbers_of(before)

@@ -20,7 +20,7 @@ FAMILIES: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 def tiny(family: str, seed: int = 0) -> SentenceEncoder:
-    """A random encoder of that family with the tokenizer of `mini`; every other setting is its config's own.
+    """A random encoder of this family with the tokenizer of `mini` and the defaults of its config.
 
     Raises:
         ValueError: an unknown family; lists those that are known.

@@ -57,7 +57,7 @@ class Guesses:
 class Outcome:
     """The comparison of guesses with results: text in a terminal, coloured in a notebook.
 
-    Where nothing was guessed, a page made of the notebook shows the answers: see `cselab_lab.headless.page`.
+    Without a guess, the page of the notebook shows the answers: see `cselab_lab.headless.page`.
     """
 
     pairs: Mapping[str, tuple[Any, Any]]  # by name, the guess and the result

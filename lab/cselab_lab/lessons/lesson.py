@@ -117,7 +117,7 @@ class Lesson:
         return f"<details><summary>{first}</summary><pre>{chr(10).join(others)}</pre></details>"
 
     def _differs(self) -> str:
-        """What the text of a lesson, which describes `mini`, does not have: the size of this run."""
+        """The size of this run; the text of a lesson describes `mini`."""
         if self.profile == "classroom":
             return ""
         return f": the text describes mini; here {self.encoder} ({self.pooling}) trains for {self.steps} steps"

@@ -27,7 +27,7 @@ Tensors = dict[str, np.ndarray]
 
 
 def carried_encoders(encoders: Mapping[str, SentenceEncoder]) -> dict[str, Any]:
-    """What a page carries of encoders: JSON, but for `bytes`, for encoder.js to read.
+    """The encoders of a page as JSON (except `bytes`), which encoder.js reads.
 
     Args:
         encoders: name -> encoder; those trained from the first take the least.
@@ -76,7 +76,7 @@ def _furthest(tensors: Tensors, base: Tensors) -> float:
 
 
 def _change(tensors: Tensors, base: Tensors) -> dict[str, Any]:
-    """What is added to a base: a scale for each tensor and steps of it; nothing where nothing is to be added."""
+    """The difference from a base encoder: a scale for each tensor, and steps of the scale. Empty for equal tensors."""
     changes = [tensors[key] - base[key] for key in base]
     scales = [float(np.abs(change).max()) / LEVELS for change in changes]
     if not any(scales):

@@ -34,7 +34,7 @@ class Sizes(ipywidgets.SelectionSlider):
 
 
 def slider(name: str, values: Iterable[float], value: float) -> Sizes:
-    """A slider over several values; the current one is among them, wherever it came from."""
+    """A slider over several values, which always include the current one."""
     return Sizes(
         options=sorted({*values, value}),
         value=value,
@@ -59,7 +59,7 @@ def show_value(control: ipywidgets.Widget, value: Any) -> None:
 def row_options(rows: RowOptions, selection: tuple[int, ...], nothing: str) -> RowOptions:
     """The options of a list that sets `selection`: `nothing`, each row, and a selection that is none of these.
 
-    Such a list replaces a click on a point for users of a keyboard, and always shows the selection.
+    The list replaces a click on a point for keyboard users, and always shows the selection.
 
     >>> row_options([("first", (0,)), ("second", (1,))], (0, 1), "none")
     [('none', ()), ('2 selected', (0, 1)), ('first', (0,)), ('second', (1,))]

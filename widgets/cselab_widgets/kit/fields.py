@@ -68,11 +68,11 @@ class Shown:
 
     @property
     def classes(self) -> list[str]:
-        """The class by which the style sheet shows the control only with its questions."""
+        """The CSS class that shows the control only with its questions."""
         return [f"cselab-question-{number}" for number in self.asked] + ["cselab-asked"] * bool(self.asked)
 
     def widget(self, name: str, state: Any, offered: Sequence[Any] | None) -> ipywidgets.Widget | None:
-        """The control at the state's value; None where there is nothing to control."""
+        """The control at the state's value; None if the state has nothing to control."""
         value, offered = getattr(state, name), self.offered(state) if offered is None else offered
         if self.where and not getattr(state, self.where):
             return None

@@ -60,9 +60,9 @@ class Link:
 def link(*panels: Panel, share: Sequence[str] = SHARED) -> Link:
     """Make panels share a step, a selection, an encoder: moving one moves all.
 
-    A panel shares the fields that it has. A panel without a record of some step goes to the latest before it; one
-    that does not know an encoder stays. Rows are selected where they are the same thing: the same sentence, the
-    same pair (see `Panel.items`). The panels take the first one's step and encoder at once.
+    A panel shares the fields that it has. A panel without a record of a step shows the latest step before it; a panel
+    without the encoder does not change. Two panels select the same rows if their items are equal, for example sentences
+    or pairs (see `Panel.items`). The panels take the first one's step and encoder at once.
 
     Args:
         share: the fields to share, of "step", "selection" and "encoder".

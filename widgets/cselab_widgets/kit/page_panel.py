@@ -1,6 +1,6 @@
 """A panel that computes in the page: it answers in a notebook, in the book and in a file that is sent by mail.
 
-Such a panel is a JavaScript module with a function `mount(place, state, told)`, which shows a state and lets a hand
+A page panel is a JavaScript module with a function `mount(place, state, told)`, which shows a state and lets a hand
 change it, and a class that names both:
 
     class Sphere(PagePanel):

@@ -18,7 +18,7 @@ A panel is written in four pieces, each testable without a browser:
 A panel finds the four functions by their names in its own module.
 
 Rules for the figure:
-* each trace has a fixed `uid`, by which it is known again from one state to the next;
+* each trace has a fixed `uid`, which identifies it from one state to the next;
 * costly constants (hover texts, projections) are made once, in the state, not in the figure;
 * coordinates are `rounded`, so that pages are small and runs comparable, or, beyond some hundreds, numpy arrays,
   which travel as bytes; up to `SVG_POINTS` points are drawn as SVG, because a page holds only a handful of WebGL plots;
@@ -135,13 +135,13 @@ class Panel(traitlets.HasTraits):
         self.selection = (row,)
 
     def page_values(self) -> Mapping[str, Sequence[Any]]:
-        """Of controls, the values that a page without a kernel holds; by default lists whole and sliders at a few."""
+        """The control values on a page without a kernel: by default all of a list, and a few of a slider."""
         return {}
 
     # ---- looking and changing ------------------------------------------------------------------------------
 
     def figure(self, **changes: Any) -> go.Figure:
-        """The figure as it is now or would be after `changes`; a new Plotly figure, to keep or save."""
+        """The current figure, or the figure after `changes`, as a new Plotly figure to keep or save."""
         return self.draw(self._changed(changes))
 
     def summary(self) -> str:
@@ -254,7 +254,7 @@ class Panel(traitlets.HasTraits):
         return self.summary()
 
     def _html(self, answering: bool) -> str:
-        """The panel on a page; `answering`: with controls, for which it is drawn some dozens of times."""
+        """The panel on a page; `answering` keeps its controls, so the panel is drawn some dozens of times."""
         words = {"summary": self.summary(), "note": self.explain(self.state), "details": self.details(self.state)}
         return figure_to_html(self.figure().layout.height, words, export(self, answering))
 

@@ -16,7 +16,7 @@ _open: dict[str, tuple[str | None, list[Closable]]] = {}
 
 
 def take_place(panel: Closable, key: str | None) -> None:
-    """Close the panel of an earlier run at this place, the running cell or that of `key`, and put `panel` there."""
+    """Replace the panel that an earlier run showed in the running cell (or in the cell of `key`) with `panel`."""
     place, run = (f"key {key}", None) if key is not None else _running_cell()
     if place is None:
         return

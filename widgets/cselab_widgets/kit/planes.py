@@ -81,7 +81,7 @@ def side_by_side(
 
 
 def decades(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
-    """A logarithmic axis that holds the values: its numbers are powers of ten, or 1, 2, 5 where there are few of these.
+    """A logarithmic axis that holds the values: its numbers are powers of ten, with 1, 2 and 5 if the powers are few.
 
     >>> decades([3.0, 40.0])["ticktext"]
     ['5', '10', '20']
@@ -101,7 +101,7 @@ def decades(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
 
 
 def named_at_ends(lines: Sequence[go.Scatter], uid: str, log: bool = False) -> list[go.Scatter]:
-    """The lines without a legend, and their names where they end, as far apart as text needs.
+    """The lines without a legend, with their names at their ends; the names do not overlap.
 
     `log`: the axis of the values is logarithmic.
     """

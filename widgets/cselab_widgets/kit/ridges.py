@@ -117,7 +117,7 @@ def ridges(
 
 
 def _pairs(cosines: Float[np.ndarray, " n"], bands: Bands, uid: str, hover: Sequence[str], color: str) -> go.Scatter:
-    """All pairs as one trace, in their own order: whatever the bands, a page moves the dots that it has."""
+    """All pairs as one trace in their own order, so that a page moves its dots if the bands change."""
     places = np.empty(len(cosines), np.float32)
     for level, rows in enumerate(bands.rows):
         shift = STRIP * (0.5 + 0.5 * ((np.arange(len(rows)) * 0.618) % 1))  # a little apart, the same each time

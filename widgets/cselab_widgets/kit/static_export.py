@@ -95,7 +95,7 @@ def _held(control: Control, rendered: Mapping[str, Any]) -> Control:
 
 
 def _in_words(controls: Sequence[Control]) -> str:
-    """Of which controls a notebook has more values than the page."""
+    """The controls that have more values in a notebook than on the page."""
     more = [c.label for c in controls if c.kind == "text" or len(c.options) < c.all]
     return f"A notebook offers more choices: {', '.join(more)}." if more else ""
 
@@ -168,8 +168,8 @@ def thinned(options: Sequence[Option], count: int, kept: Sequence[Any] = ()) -> 
 def render_states(panel: PanelProtocol, controls: Sequence[Control]) -> dict[str, Any]:
     """The pictures of a panel by the values of its controls, for `lookup` of page_figure.js.
 
-    `values` has of each control its values, the one shown now among them; `states` leads from their numbers to what is
-    shown; `parts` are the distinct pieces of that. States that are rejected or slow are not there.
+    `values` has the values of each control, including the current one. `states` maps their numbers to the shown
+    content, and `parts` are the distinct pieces of the content. Rejected and slow states are missing.
     """
     changing = [control for control in controls if control.kind != "text"]
     base = {control.name: getattr(panel.state, control.name) for control in changing}
@@ -229,7 +229,7 @@ def _ways(
     now: Mapping[str, int],
     together: frozenset[str],
 ) -> dict[tuple[int, ...], Any]:
-    """The states in which the controls `together` have any of their values, and the rest the one shown now."""
+    """The states in which the controls `together` have any of their values, and the rest the current one."""
     states = {}
     for numbers in product(*(range(len(values[name])) if name in together else [now[name]] for name in values)):
         chosen = zip(values, numbers, strict=True)

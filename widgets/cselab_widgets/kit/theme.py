@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 INK = "#797979"
 FAINT = "rgba(128, 128, 128, 0.22)"
 
-# What a colour means, in every panel, sketch and page.
+# The meaning of each colour in every panel, sketch and page.
 ANCHOR, POSITIVE, NEGATIVE = "#0072B2", "#C25200", "#6B6B6B"
 OURS, PUBLISHED = "#00875F", "#9F7600"
 BEFORE, AFTER = "#B85C8E", "#7765C8"
@@ -28,7 +28,7 @@ SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
 # Grades, steps and other orders: one hue, from light and grey to dark and full.
 NUMERIC_SCALE = ("#7f96af", "#6c8db0", "#5984b0", "#447ab0", "#2c70af", "#0465af")
 
-# Of matrices: blue above zero, vermilion below, and near zero what the page shows.
+# For matrices: blue above zero, vermilion below, and the page's background near zero.
 DIVERGING = ((0, POSITIVE), (0.5, "rgba(128, 128, 128, 0.06)"), (1, ANCHOR))
 
 TITLE, TEXT, AXIS, TICK = 15, 14, 13, 12  # pixels
@@ -71,7 +71,7 @@ CSS = style_sheet("panel")
 
 
 class Style(NamedTuple):
-    """How one category is drawn."""
+    """The colour and symbol of a category."""
 
     color: str
     symbol: str

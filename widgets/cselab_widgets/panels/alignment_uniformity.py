@@ -79,7 +79,7 @@ class CosinesByGrade:
 class AlignmentUniformityState(State):
     """Paths by method, each in order of its steps, and the step looked at.
 
-    A method that was not measured at that very step is drawn where it was last measured before it.
+    A method without a measurement at this step is drawn at its latest measurement before the step.
 
     Attributes:
         seeds: by method, a path for each seed.
@@ -144,7 +144,7 @@ class AlignmentUniformityState(State):
 def figure(state: AlignmentUniformityState) -> go.Figure:
     """Paths in the plane; beside it the score over the steps; and one checkpoint's cosines by grade.
 
-    Four traces a method in the plane: all its seeds (only where there are several), its whole path (faint, from a
+    Four traces per method: all its seeds (if several), its whole path (faint, from a
     ring), its path and its current place. One more marks the kept step.
     """
     styles = category_styles(state.paths)
@@ -433,7 +433,7 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
 
 
 def _bundle(method: str, seeds: tuple[Path, ...], color: str, numbers: dict) -> go.Scatter:
-    """All seeds as one trace, in which None lifts the pen."""
+    """All seeds as one trace; None separates the lines."""
     x, y, rows, text = [], [], [], []
     for seed, path in enumerate(seeds):
         x += [*rounded(at.uniformity for at in path), None]

@@ -31,7 +31,7 @@ FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
 
 @dataclass(frozen=True, eq=False)
 class Coloring:
-    """A value for each sentence: names are told apart, numbers are laid along a scale."""
+    """A value for each sentence: each name has its colour, numbers follow a scale."""
 
     title: str
     values: tuple[str, ...] | tuple[float, ...]
@@ -236,7 +236,7 @@ class EmbeddingMapState(State):
         return tuple(row for row, here in enumerate(self.data.searched) if text.lower() in here)
 
     def kept(self) -> Int[np.ndarray, " n"]:
-        """Of the nearest sentences of each sentence, how many are the same in the first plane and in the last.
+        """The number of nearest sentences that the first and the last plane share, for each sentence.
 
         With one encoder: at its first step and at the one looked at.
         """
@@ -280,7 +280,7 @@ def titles(state: EmbeddingMapState) -> list[str]:
 
 
 def _answer(state: EmbeddingMapState, encoder: str) -> str:
-    """How many of the nearest sentences, in full width, have the name of their sentence; nothing where none has one."""
+    """The share of nearest sentences, at the full width, with the same name, as text; empty without names."""
     names = np.array(state.data.names)
     if not state.coloring or len(state.data.groups) < 2 or len(names) > SVG_POINTS:
         return ""
@@ -521,7 +521,7 @@ def _points(
 
 
 def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> go.Scatter:
-    """All pairs as one trace, in which None lifts the pen."""
+    """All pairs as one trace; None separates the lines."""
     ends = {axis: [z for i, j in state.data.pairs for z in (*rounded(points[[i, j], axis]), None)] for axis in (0, 1)}
     return go.Scatter(
         x=ends[0],

@@ -152,7 +152,7 @@ class LossLabState(State):
 
 
 def _own_setting(name: str, setting: Setting) -> Setting:
-    """Without the parameters of the losses that are not chosen: only changes are computed again."""
+    """The state without the parameters of unchosen losses, so that only changes are computed again."""
     own = LOSSES[name].own
     return Setting(setting.temperature, **({own: getattr(setting, own)} if own else {}))
 
@@ -206,7 +206,7 @@ class Curve:
 
 @lru_cache(maxsize=512)
 def curve(name: str, setting: Setting, pair: str, n: int, positive: float, negatives: float) -> Curve:
-    """The loss of a batch made to measure, in which one cosine of each sentence runs and the rest stay.
+    """The loss of a constructed batch, in which one cosine of each sentence varies and the rest are fixed.
 
     The positives have the cosine `positive`, the negatives `negatives`, except the running one. Of Eq. 8 both positives
     run together; off-dropout's clean vectors have the same cosines as the rest.
@@ -226,7 +226,7 @@ def curve(name: str, setting: Setting, pair: str, n: int, positive: float, negat
 def _situations(pair: str, n: int, positive: float, negatives: float) -> tuple[list[float], Tensor, Tensor]:
     """The cosines that run, and rows and columns for each, [points, n, w].
 
-    One column has a tiny separate component, by which the derivative is read, as in `cosine_gradients`.
+    One column has a tiny separate component, which gives the derivative, as in `cosine_gradients`.
     """
     low = max(-0.5, 2 * negatives - 0.99)  # below, no such sentences exist
     cosines = np.linspace(low, 0.99, POINTS).tolist()
@@ -407,8 +407,8 @@ def _shares(state: LossLabState) -> Plane:
         named_at_ends(lines, "shares: names"),
         x,
         {"title": {"text": "share of the push, %"}, "range": [0, 104]},
-        words=f"{state.loss} at step {state.step}, temperature {state.temperature:g}. A lower temperature leaves the "
-        "push to fewer negatives.",
+        words=f"{state.loss} at step {state.step}, temperature {state.temperature:g}. At a lower temperature, "
+        "fewer negatives carry the push.",
     )
 
 

@@ -63,7 +63,7 @@ class NoiseLabState(State):
 
     @property
     def most(self) -> int:
-        """The largest K of which two disjoint sets of passes can be taken."""
+        """The largest K for which two disjoint sets of passes exist."""
         return min(MOST, len(self.passes) // 2)
 
     @cached_property
@@ -85,7 +85,7 @@ class NoiseLabState(State):
 
     @cached_property
     def mean_square(self) -> float:
-        """Of a coordinate: its variance is the size of the noise."""
+        """The mean square of a coordinate, in which the variance of the noise is measured."""
         return float(np.square(self.clean.astype(float)).mean())
 
     def means_of(self, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -94,7 +94,7 @@ class NoiseLabState(State):
 
     @cached_property
     def cosines(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Of each kind the cosines of positives [n] and of negatives [n (n - 1)]."""
+        """The cosines of positives [n] and of negatives [n (n - 1)], for each kind."""
         by_kind = {}
         for kind, (one, other) in self.views.items():
             cosines = _cosines_of(one, other)

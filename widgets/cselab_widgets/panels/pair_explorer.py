@@ -390,7 +390,7 @@ class PairExplorer(Panel):
         return list(zip(pairs.sentences1, pairs.sentences2, strict=True))
 
     def to_frame(self) -> "pandas.DataFrame":
-        """A row for each graded pair, with its cosine under each encoder as it is shown now."""
+        """A row for each graded pair, with its current cosine under each encoder."""
         import pandas as pd
 
         data = self.state.data
@@ -401,7 +401,7 @@ class PairExplorer(Panel):
         return pd.DataFrame(columns | {encoder: data.cosines(encoder, self.state.removed) for encoder in data.encoders})
 
     def vectors(self) -> dict[str, np.ndarray]:
-        """Of each encoder the vectors of both sides of all pairs, [2, n, d], after the subtraction."""
+        """The vectors [2, n, d] of the two sides of all pairs, for each encoder, after the subtraction."""
         data = self.state.data
         return {
             encoder: np.stack([data.without(encoder, side, self.state.removed) for side in data.sides(encoder)])

@@ -84,7 +84,7 @@ class PaperBesideHereState(State):
 
     @property
     def orders(self) -> tuple[str, ...]:
-        """The keys by which rows can be sorted."""
+        """The sort keys of the rows."""
         return SORTED if self.view == "numbers" else (SORTED[0], *self.columns)
 
     @property
@@ -106,7 +106,7 @@ class PaperBesideHereState(State):
 
     @property
     def measure(self) -> str:
-        """The task of our number; a substitute where the data of the published task are missing."""
+        """The task of our number: a substitute if the data of the published task are missing."""
         return str(self.shown["measure"].iloc[0])
 
     @cached_property
@@ -245,7 +245,7 @@ def summary(state: PaperBesideHereState) -> str:
 
 
 def counted(state: PaperBesideHereState) -> str:
-    """How many gains the seeds decide."""
+    """The numbers of gains above and below the baseline; with several seeds, only decided gains count."""
     single = state.frame["gain_low"].isna().all()
     gain = state.frame["gain"] if single else state.frame["gain"].where(state.decided, 0)
     runs = "of single runs " if single else ""
@@ -253,7 +253,7 @@ def counted(state: PaperBesideHereState) -> str:
 
 
 def _gains_in_words(state: PaperBesideHereState) -> str:
-    """How many gains are decided, and the table; undecided gains are in brackets."""
+    """The number of decided gains, and the table with undecided gains in brackets."""
     from cselab_lab.tables import table
 
     decided, gain, lines = state.decided.to_numpy(), state.frame["gain"].to_numpy(), state.lines
@@ -431,7 +431,7 @@ class PaperBesideHere(Panel):
 
 
 def _said(verdict: Any) -> str:
-    """A verdict as a sentence: its number counts towards the claim, so that a claim of a loss has no plus before it."""
+    """A verdict as a sentence. A positive number supports the claim, so a claimed loss has no plus sign."""
     from cselab_lab.experiments.results import GEOMETRY
 
     if isinstance(verdict, str):
@@ -440,7 +440,7 @@ def _said(verdict: Any) -> str:
     digits, unit = (1, f" {verdict.unit}") if in_points else (2, "")
 
     def amount(value: float) -> str:
-        return f"{abs(value):.{digits}f}{unit}, {'as claimed' if value > 0 else 'the other way'}"
+        return f"{abs(value):.{digits}f}{unit}, {'as claimed' if value > 0 else 'opposite to the claim'}"
 
     said = f"{verdict.claim}: {verdict.answer}"
     if verdict.ours is not None:
@@ -478,7 +478,7 @@ def _complete(frame: "pandas.DataFrame", view: str) -> "pandas.DataFrame":
         return frame
     frame = frame.dropna(subset=["gain"]).reset_index(drop=True)
     if not len(frame):
-        raise ValueError("no line has a gain: run the experiment first, its baseline too (cselab experiment run).")
+        raise ValueError("no line has a gain; run the experiment and its baseline first (cselab experiment run).")
     if frame.duplicated(["row", "column"]).any():
         twice = frame[frame.duplicated(["row", "column"])].iloc[0]
         raise ValueError(f"{twice['row']!r} has two lines for {twice['column']!r}; give one for each row and column.")

@@ -82,7 +82,7 @@ class RankLabState(State):
 
     @cached_property
     def singular_values(self) -> dict[str, np.ndarray]:
-        """Those of both matrices, as many as there are rows."""
+        """The singular values of the two matrices, one per row."""
         found = {}
         for name, views in self.both.items():
             one, other = (normalize(view, dim=0) for view in views)
@@ -105,7 +105,7 @@ class RankLabState(State):
 
     @cached_property
     def losses(self) -> dict[str, float]:
-        """Each loss of the batch, its vectors as long as artificial rows; the dimension-wise one has no such rows."""
+        """The losses of the batch, with vectors as long as artificial rows, which the dimension-wise loss omits."""
         scale = torch.stack(self.views).square().mean().sqrt().clamp(min=1e-12)
         one, other = (view / scale for view in self.views)
         return {

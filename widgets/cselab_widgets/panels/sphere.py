@@ -151,7 +151,7 @@ class Sphere(PagePanel):
         return {name: np.array(getattr(self.state, name)) for name in ("anchors", "positives", "negatives")}
 
     def to_frame(self) -> "pandas.DataFrame":
-        """A row a point: its kind, its sentence, its coordinates."""
+        """One row per point: its kind, its sentence, its coordinates."""
         import pandas as pd
 
         rows = [

@@ -97,7 +97,7 @@ def summary(state: ToyTrainingState) -> str:
 
 
 class ToyTraining(PagePanel):
-    """A toy encoder that is trained by SimCSE while one looks, with the runs before it.
+    """A toy encoder that SimCSE trains while you watch, with the earlier runs.
 
     The encoder is a bag of words: a sentence is the mean of its words' vectors in 8 dimensions, which start in a cone.
     Its noise is dropout on these vectors, a new mask for each view. A run is 400 steps of Adam.

@@ -507,7 +507,7 @@ def _line(
 
 
 def _reach(state: TrainingMonitorState) -> int:
-    """How far the axis goes: to the end of the longest run, but of a long one no more than twice the steps done."""
+    """The end of the axis: the length of the longest run, but at most twice its finished steps."""
     others = [row["step"] for histories in state.others.values() for rows in histories for row in rows]
     done = max([row["step"] for row in state.rows], default=0)
     reach = 50

@@ -176,7 +176,7 @@ def measured(rows: Tensor) -> Measured:
 
 
 def outcome(state: WhiteningLabState) -> Outcome:
-    """Fit the whitening on the batch and apply it to all rows; once, whatever stage is looked at."""
+    """Fit the whitening on the batch once, for all stages, and apply it to all rows."""
     return _outcome(SameArray(state.views), state.batch_size, state.strategy, state.groups, state.eps, state.seed)
 
 
@@ -198,7 +198,7 @@ def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps:
 
 @lru_cache(maxsize=16)
 def _fitted_on(views: SameArray, batch_size: int, seed: int) -> tuple[Tensor, Tensor, Measured]:
-    """The batch, the held-out sentences, and the batch as it is: whatever the whitening."""
+    """The batch, the held-out sentences and the unchanged batch; independent of the whitening."""
     first = torch.from_numpy(views.array[0]).double()
     batch, others = (first[rows] for rows in _divided(len(first), batch_size, seed))
     return batch, others, measured(batch)

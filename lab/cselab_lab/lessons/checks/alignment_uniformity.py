@@ -45,7 +45,7 @@ ALIGNMENT = Exercise(
             "[grades > threshold] -> ",
             "> threshold -> <= threshold",
         ),
-        "Above the threshold: a pair whose grade equals it does not count.": "> threshold -> >= threshold",
+        "A pair whose grade equals the threshold does not count.": "> threshold -> >= threshold",
         "Divide by the number of pairs that count, not by the number of all pairs.": ".mean() -> .sum() / len(grades)",
         "The squared distance is 2 - 2 times the cosine.": (
             "(u - v)[grades > threshold].square() -> (u * v)[grades > threshold]",

@@ -67,7 +67,7 @@ def _requiring_gradient(value: Any, leaves: list[Any]) -> Any:
 
 
 def _gradients(function: Callable, arguments: tuple[Any, ...]) -> list[Any] | None:
-    """Of a weighted sum of what is returned, by every tensor among the arguments; None where there is no gradient."""
+    """The gradient of a weighted sum of the result for every tensor argument, or None."""
     leaves: list[Any] = []
     try:
         with warnings.catch_warnings(action="ignore"):  # of float(tensor), say, which needs no gradient
@@ -116,7 +116,7 @@ def right_gradient(
     return Check("the gradient through the result is right", holds, missing, for_training)
 
 
-LOST = "a positive with a share of exp(-40) costs 40: nothing is added to a share, and no share is clamped"
+LOST = "a positive with a share of exp(-40) costs 40: add nothing to a share, and do not clamp it"
 """The name of an example whose right answer an epsilon inside the logarithm changes."""
 
 

@@ -152,7 +152,7 @@ OFF_DROPOUT = Exercise(
             "math.log(m) -> math.log(m) / temperature",
             "return cross -> return m * cross; math.log(m) -> 0",
         ),
-        "j = i is no negative: leave out the diagonal of the clean cosines, 1.": (
+        "j = i is not a negative: leave out the diagonal of the clean cosines, which is 1.": (
             "cross_entropy(logits, answers) -> (torch.cat([own[:, None], weighed], dim=1).logsumexp(1) - own).mean()"
         ),
         "m multiplies only the negatives, not the whole denominator.": (

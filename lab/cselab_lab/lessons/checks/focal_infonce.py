@@ -69,7 +69,7 @@ FOCAL = Exercise(
         "This is InfoNCE: no factor multiplies.": "cosines * factors -> cosines",
         "m is missing: the logit of a negative is s * (s + m) / temperature.": "m * (1 - own) -> 0",
         "m is added, not subtracted.": "cosines + m * -> cosines - m *",
-        "The factor multiplies the cosine; your logits are the factor alone.": "cosines * factors -> factors",
+        "The factor multiplies the cosine; your logits are only the factor.": "cosines * factors -> factors",
         "A positive has a factor, too: its logit is s * s / temperature.": (
             "cosines * factors -> cosines * (factors * (1 - own) + own)"
         ),

@@ -66,7 +66,7 @@ BARLOW_TWINS = Exercise(
         0.34,
     ),
     Example("a matrix of 3 x 3, weight 2", (torch.tensor(_TABLE), 2.0), _TWINS[0] + 2 * _TWINS[1]),
-    Example("the identity costs nothing", (torch.eye(4), 0.7), 0.0),
+    Example("the identity has the loss 0", (torch.eye(4), 0.7), 0.0),
     Example("4 dimensions that are all one: only off the diagonal", (torch.ones(4, 4), 0.25), 3.0),
     right_gradient(_twins, torch.tensor(_TABLE), 2.0, for_training=True),
     solution=_twins,

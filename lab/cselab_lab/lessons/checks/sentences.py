@@ -94,7 +94,7 @@ def may_mean_the_same(first: str, second: str) -> str:
 
 
 def _exchanged(tokens: list[str]) -> Iterator[list[str]]:
-    """The words with what stands before "and" instead of what stands after it, however much that is."""
+    """The words, with the part before "and" instead of the part after "and", of any length."""
     for at in (at for at, word in enumerate(tokens) if word in ("and", "or")):
         for start in range(at):
             for end in range(at + 2, len(tokens) + 1):
@@ -116,7 +116,7 @@ def _weighty(tokens: list[str]) -> list[str]:
 
 
 def _base(word: str) -> set[str]:
-    """What a word may be a form of: of "hugging" "hug", of "carries" "carry"."""
+    """The possible base forms of a word: "hug" for "hugging", "carry" for "carries"."""
     forms = {word}
     for ending in ("ing", "ed", "es", "s", "d", "'s"):
         if word.endswith(ending) and len(stem := word.removesuffix(ending)) > 2:

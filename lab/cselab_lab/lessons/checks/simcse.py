@@ -54,7 +54,7 @@ POOLED = Exercise(
 
 
 class _Noisy(nn.Module):
-    """A network with dropout whose vectors are easily told apart: sentence i has ones in channels 8 i to 8 i + 7."""
+    """A network with dropout whose vectors are easy to distinguish: sentence i has ones in channels 8 i to 8 i + 7."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class _Noisy(nn.Module):
 
 
 class _Clean(_Noisy):
-    """Without dropout; each sentence has another number in its mask, and its vector is so many times as long."""
+    """A network without dropout; each sentence has a different number in its mask, which multiplies its vector."""
 
     def forward(self, ids: Any, mask: Any) -> Any:
         return self.weight[ids[:, 0]] * mask[:, :1]

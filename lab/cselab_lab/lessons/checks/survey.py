@@ -88,11 +88,11 @@ PREDICTED: Mapping[str, Mapping[Any, str]] = {
     "texts": {
         8: "Each sentence is encoded twice, with two dropout masks.",
         16: "The denials are encoded, too.",
-        32: "MixCSE's negatives are made of vectors: nothing is encoded for them.",
+        32: "MixCSE mixes vectors into negatives, so the encoder reads no further text.",
     },
     "candidates": {
         8: "The mixed negative is in the denominator, too.",
-        10: "The denial is only in the margin: the InfoNCE has no such negative.",
+        10: "The denial appears only in the margin; InfoNCE does not use it as a negative.",
         16: "With `appended='own'`, only a sentence's own mixed vector counts, not all eight.",
         17: 'The denial is not a negative, and with `appended="own"` one mixed vector of the eight counts.',
         24: 'Denials are not negatives, and with `appended="own"` one mixed vector of the eight counts.',

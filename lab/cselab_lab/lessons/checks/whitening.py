@@ -38,7 +38,7 @@ ZCA = Exercise(
         torch.tensor([[0.75, -0.25], [-0.25, 0.75]]),
     ),
     Example(
-        "where the cloud lies does not matter: the mean is removed",
+        "the position of the cloud does not matter, because the mean is removed",
         (_SPACE,),
         _U.T @ _U / 2 + _V.T @ _V + 2 * _W.T @ _W,
     ),

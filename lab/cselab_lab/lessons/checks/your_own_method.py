@@ -52,7 +52,10 @@ LOG_WEIGHTS = Exercise(
     Example("with beta 0 all negatives weigh the same", (_COSINES, 0.0), [[0.0] * 4] * 4),
     Example("with beta 5 the hardest negative weighs far more", (_COSINES, 5.0), _by_hand(5.0)),
     Example(
-        "with beta 1000 one negative of each row is left, and nothing overflows", (_COSINES, 1000.0), _EXTREME, 0.05
+        "with beta 1000 only one negative of each row has a weight, and nothing overflows",
+        (_COSINES, 1000.0),
+        _EXTREME,
+        0.05,
     ),
     Check("no gradient flows through the weights", _constant, "weights are constants: .detach()"),
     solution=Solution("12_your_own_method", "my_log_weights"),
