@@ -1,6 +1,6 @@
 """Write the generated pages of docs/: methods.md, recipes.md and commands.md.
 
-python scripts/reference_pages.py
+python scripts/reference_pages.py [PAGE]...    # for example methods.md, which needs some minutes
 """
 
 import csv
@@ -182,5 +182,5 @@ def _beyond(own: Recipe) -> str:
 PAGES = {"recipes.md": recipes, "commands.md": commands, "methods.md": methods}
 
 if __name__ == "__main__":
-    for name, page in PAGES.items():
-        (DOCS / name).write_text(page(), encoding="utf-8")
+    for name in sys.argv[1:] or PAGES:
+        (DOCS / name).write_text(PAGES[name](), encoding="utf-8")

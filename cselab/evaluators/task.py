@@ -34,7 +34,8 @@ class Task(Protocol):
 
         Raises:
             DegenerateEmbeddings: the vectors cannot be scored; the outline is then recorded as failed.
-            NeedsVectors: a function that scores pairs was given; the task is then missing.
+            NeedsVectors: a function that scores pairs was given; the task is then missing. If no task has a score,
+                `evaluate` raises this error.
         """
 
 

@@ -323,11 +323,9 @@ class Method(nn.Module):
         self.generator.set_state(state.cpu())
 
     def __repr__(self) -> str:
-        changed = {"variant": self.variant} if self.variant != "default" else {}
-        for name, value in self.hyperparameters().items():
-            if getattr(self, name) != value:
-                changed[name] = getattr(self, name)
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
+        usual = {"variant": "default"} | self.hyperparameters()
+        changed = [f"{name}={getattr(self, name)!r}" for name in usual if getattr(self, name) != usual[name]]
+        return f"{type(self).__name__}({', '.join(changed)})"
 
 
 @cache
@@ -350,10 +348,11 @@ def register(name: str, title: str) -> Callable[[type[Method]], type[Method]]:
     A second definition of the class, for example when a notebook cell runs again, replaces the first.
 
     Raises:
-        ValueError: a different method has that name.
+        ValueError: a different method has that name, or the method's `family` is not in `FAMILIES`.
     """
 
     def enter(method: type[Method]) -> type[Method]:
+        check_choice(f"family of {name}", method.family, FAMILIES)
         register_class(METHODS, "method", name, method)
         method.name, method.title = name, title
         return method

@@ -316,6 +316,16 @@ def test_a_value_out_of_range_or_of_another_type_is_refused_before_anything_is_t
         create_method(name, **{parameter: value})
 
 
+def test_an_unknown_family_is_refused_with_the_known():
+    with pytest.raises(ValueError, match=r"unknown family of misfiled 'losses'\. Did you mean 'loss'\?.* negatives,"):
+
+        @register("misfiled", "Misfiled")
+        class Misfiled(Method):
+            family = "losses"
+
+    assert "misfiled" not in METHODS
+
+
 def test_two_methods_cannot_have_one_name_but_a_cell_may_be_run_twice():
     with pytest.raises(ValueError, match=r"two methods are called 'simcse': cselab\.methods\.simcse\.SimCSE is"):
 

@@ -1,5 +1,6 @@
 """What is declared: every ablation table of the papers, each row at every size, its recipe and its published number."""
 
+import re
 import runpy
 from dataclasses import replace
 from inspect import signature
@@ -70,7 +71,9 @@ def test_every_readable_number_of_a_table_has_its_row(paper, tables):
 
 def test_every_method_has_a_row_but_those_that_need_a_cased_encoder():
     rows = [row.method for row in EXPERIMENTS["every-method"].rows]
-    assert len(rows) == len(set(rows)) and METHODS.keys() - set(rows) == {"switch_case", "cards"}
+    assert len(rows) == len(set(rows))
+    without = METHODS.keys() - set(rows)
+    assert without == {"switch_case", "cards"}, f"{without} are not in EVERY of lab/cselab_lab/experiments/survey.py"
 
 
 def test_rows_of_a_headline_have_seven_seeds_under_study_and_nowhere_else():
@@ -202,6 +205,19 @@ def test_a_generated_page_is_that_of_today(page):
     if page == "commands" and "help" not in signature(click.Argument).parameters:
         pytest.skip("click before 8.5 prints no help of arguments")
     assert PAGE[page]() == (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+
+
+def test_the_page_of_methods_has_each_method_in_its_family():
+    page = (ROOT / "docs" / "methods.md").read_text(encoding="utf-8")
+    found = {}
+    for section in page.split("\n## ")[1:]:
+        family = section.partition(":")[0].lower()
+        found |= {
+            name: (title, family) for name, title in re.findall(r"^\| `(\w+)` \| (.*?) \|", section, re.MULTILINE)
+        }
+    assert found == {name: (method.title, method.family) for name, method in METHODS.items()}, (
+        "run: python scripts/reference_pages.py methods.md"
+    )
 
 
 def test_a_recipe_is_what_is_printed_or_the_page_names_the_difference():
