@@ -15,7 +15,7 @@ Source = str | Path | Pairs | Iterable[Any] | None
 
 @runtime_checkable
 class Task(Protocol):
-    """Something to measure on the vectors of its sentences."""
+    """A measurement on the vectors of its sentences."""
 
     @property
     def name(self) -> str: ...

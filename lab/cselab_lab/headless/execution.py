@@ -19,7 +19,7 @@ def execute(
     timeout: float | None,
     echo: Callable[[str], None],
 ) -> list[str]:
-    """Run the cells in `folder` and write the notebook with its outputs, partial where a cell failed.
+    """Run the cells in `folder` and write the notebook with its outputs, up to the first failed cell.
 
     Args:
         notebook: a notebook with one cell tagged `parameters`.

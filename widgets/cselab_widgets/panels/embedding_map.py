@@ -41,7 +41,7 @@ class Coloring:
         return isinstance(self.values[0], str)
 
     def text(self, row: int) -> str:
-        """The value of a row, as it is read."""
+        """The value of a row as text."""
         value = self.values[row]
         return value if isinstance(value, str) else f"{value:.4g}"
 

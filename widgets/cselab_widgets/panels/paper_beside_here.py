@@ -519,7 +519,7 @@ def _hover(line: Any) -> str:
 
 
 def _in_words(line: Any) -> dict[str, str]:
-    """The facts of a line, as it is read."""
+    """The facts of a line, for the reader."""
 
     def number(name: str, form: str = ".2f") -> str:
         return "" if np.isnan(line[name]) else format(line[name], form)
