@@ -207,10 +207,7 @@ def summary(state: AlignmentUniformityState) -> str:
 
 def explain(state: AlignmentUniformityState) -> str:
     """The explanation of the picture."""
-    text = (
-        "Lower left is better. Alignment: mean squared distance of similar pairs. Uniformity: how evenly sentences "
-        f"spread. Rings mark the start{', stars the kept steps' * state.scored}."
-    )
+    text = f"Lower left is better. Rings mark the start{', stars the kept steps' * state.scored}."
     if any(len(paths) > 1 for paths in state.seeds.values()):
         text += " Thin lines are seeds, thick ones their mean."
     if state.bands is not None:

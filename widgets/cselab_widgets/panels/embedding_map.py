@@ -321,7 +321,7 @@ def explain(state: EmbeddingMapState) -> str:
     fitted = " and ".join(map(str, sorted({p.fitted_on for p in state.planes.values() if p.fitted_on is not None})))
     if linear and several:
         of = f"; the axes are those of step {fitted}" if fitted else ""
-        text += f" All planes share one scale{of}."
+        text += f" All have one scale{of}."
     elif state.projection == TSNE and several:
         text += " t-SNE cannot place new vectors: each plane and each step is a separate map."
     elif state.projection == UMAP and state.steps:

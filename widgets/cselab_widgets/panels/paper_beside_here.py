@@ -286,8 +286,8 @@ def _gains_explained(state: PaperBesideHereState) -> str:
     text = f"Points above {state.baseline}, mean over the seeds."
     single = state.frame["gain_low"].isna()
     if not single.all():
-        text += " Blue: above; orange: below; no colour: the 95 % interval over the seeds contains 0."
-    return f"{text} In italics: a single run, which has no interval." if single.any() else text
+        text += " Blue: above; orange: below; no colour: the 95 % interval contains 0."
+    return f"{text} In italics: a single run, no interval." if single.any() else text
 
 
 def details(state: PaperBesideHereState) -> str:
