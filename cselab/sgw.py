@@ -37,7 +37,7 @@ def covariance(x: Float[Tensor, "*groups n w"], divisor: Divisor = "n") -> Matri
     """Covariance between the channels of `x`, over its rows, for each leading index apart.
 
     `divisor="n"` (as in the released WhitenedCSE) divides by the number of rows, `"n-1"` is unbiased.
-    Half-precision input is computed, and answered, in float32.
+    For half-precision input, the computation and the result are float32.
 
     Raises:
         ValueError: fewer than two rows, or an unknown divisor.

@@ -110,7 +110,7 @@ def fingerprint(notebook: "NotebookNode") -> str:
 
 
 def title_of(notebook: "NotebookNode", otherwise: str) -> str:
-    """The first heading of a notebook's text."""
+    """The first heading in the text of a notebook."""
     for cell in notebook.cells:
         heading = re.search(r"^#+ +(.+?) *#*$", cell.source, re.MULTILINE)
         if cell.cell_type == "markdown" and heading:

@@ -636,7 +636,7 @@ class _Watched:
 
 
 def _is_finite(value: object) -> bool:
-    """Whether no number in it is NaN or infinite."""
+    """Whether all its numbers are finite."""
     if isinstance(value, Mapping):
         return all(map(_is_finite, value.values()))
     numbers = numbers_of(value)

@@ -36,7 +36,7 @@ def words(sentence: str) -> list[str]:
 def say_the_same(first: str, second: str) -> str:
     """Why two sentences have the same meaning, as a sentence; empty if their meanings may differ.
 
-    Known are capitals, punctuation, small words, endings, misspelt words and the synonyms of the world.
+    The lists cover capitals, punctuation, small words, endings, misspelt words and the synonyms of the world.
 
     >>> say_the_same("The girl hugs the boy.", "a girl is hugging the boy")
     'Only capitals, endings, punctuation or small words differ.'
