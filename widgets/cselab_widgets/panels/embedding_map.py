@@ -82,12 +82,12 @@ class MapData:
         planes = [self._known.get((encoder, method)) for encoder in self.vectors]
         return all(plane is not None and plane.is_known(plane.at(step)) for plane in planes)
 
-    def reach(self, method: str) -> float:
-        """The length of an axis that is long enough for every encoder and every step: one scale for all."""
+    def reach(self, method: str) -> Float[np.ndarray, "2"]:
+        """The lengths of axes that are long enough for every encoder and every step: one scale for all."""
 
-        def compute() -> float:
+        def compute() -> np.ndarray:
             clouds = [points for encoder in self.vectors for points in self.plane(encoder, method).points.values()]
-            return max(float(np.ptp(points, axis=0).max()) for points in clouds)
+            return np.max([np.ptp(points, axis=0) for points in clouds], axis=0)
 
         return self._once(("reach", method), compute)
 
@@ -257,7 +257,7 @@ def figure(state: EmbeddingMapState) -> go.Figure:
         traces = [_lines(state, encoder, points)] if state.data.pairs else []
         traces += _points(state, encoder, points, legend=not planes)
         traces.append(_nearest(state, encoder, points))
-        across, up = _square(points, reach)
+        across, up = _about(points, reach)
         planes.append(Plane(title, traces, _axis(plane, 0, across), _axis(plane, 1, up), square=True, tall=440))
     scale = {"text": state.coloring.title if state.coloring else ""}
     return side_by_side(
@@ -568,12 +568,11 @@ def _fitted_on(plane: Projection) -> str:
     return "" if plane.fitted_on is None else f" of step {plane.fitted_on}"
 
 
-def _square(points: np.ndarray, reach: float | None) -> tuple[list[float], list[float]]:
-    """Axes of one length about the points, which `reach` gives where planes have one scale."""
+def _about(points: np.ndarray, reach: np.ndarray | None) -> list[list[float]]:
+    """Two axes about the points: as long as `reach`, or of one length."""
     low, high = points.min(axis=0), points.max(axis=0)
-    half = 0.56 * (reach or (high - low).max())
-    x, y = (low + high) / 2
-    return rounded([x - half, x + half]), rounded([y - half, y + half])
+    half = 0.56 * ((high - low).max() if reach is None else reach)
+    return [rounded(ends) for ends in np.transpose([(low + high) / 2 - half, (low + high) / 2 + half])]
 
 
 def _picked_in_words(state: EmbeddingMapState) -> str:
