@@ -1,12 +1,16 @@
 """Shared by every test: the shapes in the annotations are checked at each call; browser tests need a browser."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from browser import MISSING, find_browser, in_ci
 from jaxtyping import install_import_hook
-from jupyterlab_page import browser, lab, open_notebook, page, server  # noqa: F401  (fixtures for all folders)
+
+sys.modules.setdefault("rfc3987_syntax", None)  # a grammar that jsonschema compiles for two seconds, and nobody uses
+
+from jupyterlab_page import browser, lab, open_notebook, page, server  # noqa: E402, F401  (fixtures for all folders)
 
 CHECKED = [  # not `encoder` and `evaluators.evaluation`, which say themselves, in words, what users may give
     "cselab.losses",

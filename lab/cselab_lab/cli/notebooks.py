@@ -1,5 +1,6 @@
 """`cselab notebooks`: list, copy, run and collect the notebooks."""
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,9 @@ from cselab._util.progress import is_quiet
 from . import options
 from .frame import Group
 from .options import PATH
+
+# jsonschema, which nbformat imports, would compile this grammar of addresses for two seconds.
+sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 notebooks = Group("notebooks", help="List, copy, run and collect the notebooks.")
 SIZES = "amount of computing: smoke (a quick check), classroom (for a laptop), paper (for a GPU)"

@@ -492,8 +492,12 @@ class Results:
         known = [column.measure for column in self.experiment.columns]
         more = [name for name in (*ALWAYS, *GEOMETRY) if name not in known and name in self.measured]
         columns = (*self.experiment.columns, *(Column(name) for name in more if DEV not in self.experiment.suites))
-        chosen = [column for column in columns if not only or column.measure in only]
-        return DataFrame([self._cell(row, column) for row in self.experiment.all_rows for column in chosen])
+        return DataFrame(
+            self._cell(row, column)
+            for row in self.experiment.all_rows
+            for column in columns
+            if not only or column.measure in only
+        )
 
     def _cell(self, row: Row, column: Column) -> dict[str, Any]:
         measure = self.measure(column)
