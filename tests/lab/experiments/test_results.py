@@ -219,9 +219,9 @@ def test_means_spreads_and_gains_of_rows_with_seeds_and_without(effects):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda effects: effects.mean("simcse", "STS-B"), "no row 'simcse'; its rows are: 'random vectors'"),
+        (lambda effects: effects.mean("simcse", "STS-B"), "no row 'simcse'. Did you mean 'SimCSE'[?] Its rows are: 'random vectors'"),
         (lambda effects: effects.mean("plain", "MR"), r"'plain' has no 'MR'; it has Avg., Classroom-STS"),
-        (lambda effects: effects.verdicts("MR"), "effects has no column 'MR'; its columns are: 'Avg.', 'World-STS'"),
+        (lambda effects: effects.verdicts("MR"), "effects has no column 'MR'. Its columns are: 'Avg.', 'World-STS'"),
     ],
 )
 def test_what_was_not_measured_is_answered_with_what_was(effects, call, message):

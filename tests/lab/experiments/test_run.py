@@ -136,7 +136,7 @@ def test_a_line_that_does_not_belong_there_is_named_and_nothing_runs(small, tiny
     [
         ({"seeds": []}, "seeds are whole numbers of at least 0, one or more"),
         ({"seeds": [-1]}, "seeds are whole numbers"),
-        ({"only": ["hot"]}, "no row 'hot'; its rows are: 'plain', 'plain, mean subtracted', 'cold', 'warm'"),
+        ({"only": ["hot"]}, "no row 'hot'. Its rows are: 'plain', 'plain, mean subtracted', 'cold', 'warm'"),
         ({"workers": 2, "scheduler": "tcp://127.0.0.1:1"}, "workers .* or a scheduler, not 2 and"),
         ({"workers": -1}, "workers .at least 0"),
     ],
