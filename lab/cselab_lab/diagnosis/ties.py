@@ -1,6 +1,7 @@
 """Tables of scores, and the systems in them that tie."""
 
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -128,7 +129,7 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
 def _frame(scores: Any) -> "tuple[pandas.DataFrame, str, list[str]]":
     """The table, its name for errors, and notes on omitted columns."""
     from pandas import DataFrame, read_csv
-    from pandas.errors import EmptyDataError, ParserError
+    from pandas.errors import EmptyDataError, ParserError, ParserWarning
 
     if isinstance(scores, DataFrame):
         return scores, "the table", []
@@ -144,10 +145,11 @@ def _frame(scores: Any) -> "tuple[pandas.DataFrame, str, list[str]]":
         return DataFrame(shared, index=list(by_model)), str(file), notes
     try:
         separator = "\t" if file.suffix == ".tsv" else ","
-        return read_csv(file, sep=separator, dtype=str, keep_default_na=False, index_col=False), str(file), []
+        with warnings.catch_warnings(action="error"):  # rows longer than the header
+            return read_csv(file, sep=separator, dtype=str, keep_default_na=False, index_col=False), str(file), []
     except FileNotFoundError:
         raise DataError(f"{file}: no such file; expected a table (.csv, .tsv) or a folder of MTEB's results") from None
-    except (EmptyDataError, ParserError, UnicodeDecodeError) as error:
+    except (EmptyDataError, ParserError, ParserWarning, UnicodeDecodeError) as error:
         raise DataError(f"{file}: not a table of comma-separated columns ({error})") from None
 
 
