@@ -45,7 +45,9 @@ LOGGED = {  # by the trainer of sentence-transformers
     "loss": "loss",
     "grad_norm": "gradient_norm",
     "eval_*spearman_cosine": "score",
-    **{f"eval_*{column}": column for column in ("alignment", "uniformity", "effective_rank")},
+    "eval_*alignment": "alignment",
+    "eval_*uniformity": "uniformity",
+    "eval_*effective_rank": "effective_rank",
 }
 COLORS = PALETTE[1:6]  # of finished runs
 DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
@@ -418,14 +420,14 @@ def _histories(name: str, given: Any) -> tuple[tuple[Row, ...], ...]:
 
 def _logged(log: Sequence[Row]) -> list[Row]:
     """The log of a trainer of sentence-transformers as the rows of a run; of several evaluators the first counts."""
-    rows: dict[int, dict[str, float]] = {}
+    rows: dict[int, Any] = {}
     for logged in log:
         for name, value in logged.items():
             for pattern, column in LOGGED.items():
                 if fnmatchcase(name, pattern):
                     row = rows.setdefault(logged["step"], {"step": logged["step"]})
                     row.setdefault(column, 100 * value if column == "score" else value)
-    return [rows[step] for step in sorted(rows)]
+    return list(rows.values())
 
 
 def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
