@@ -176,11 +176,11 @@ WRONG = {
         ("Keep most words", tour.COOKS),
     ],
     "tour.INFO_NCE": [
-        ("nothing is added to a share", lambda c, t=0.05: -((c / t).softmax(1).diag() + 1e-8).log().mean()),
-        ("nothing is added to a share", lambda c, t=0.05: -(c / t).softmax(1).diag().clamp(min=1e-4).log().mean()),
+        ("add nothing to a share", lambda c, t=0.05: -((c / t).softmax(1).diag() + 1e-8).log().mean()),
+        ("add nothing to a share", lambda c, t=0.05: -(c / t).softmax(1).diag().clamp(min=1e-4).log().mean()),
     ],
     "simcse.LOSS": [
-        ("nothing is added to a share", lambda a, b, t=0.05: -(shares(a, b, t).diag() + 1e-8).log().mean())
+        ("add nothing to a share", lambda a, b, t=0.05: -(shares(a, b, t).diag() + 1e-8).log().mean())
     ],
     "anisotropy.MEAN_COSINE": [
         (
@@ -321,7 +321,7 @@ WRONG = {
         ("reads more than a sentence", (Both, {**PREDICTED, "columns": ("sentence",)})),
         ("reads more than a sentence", (Both, {**PREDICTED, "columns": "sentence"})),
         ("The denials are encoded, too", (Both, {**PREDICTED, "texts": 16})),
-        ("the InfoNCE has no such negative", (Both, {**PREDICTED, "candidates": 10})),
+        ("InfoNCE does not use it as a negative", (Both, {**PREDICTED, "candidates": 10})),
         ("Count again", (Both, {**PREDICTED, "candidates": 3})),
         ("The prediction is a dictionary", (Both, 24)),
     ],
