@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import pytest
 from tiny import make_encoder, make_sentences
-from two_processes import launch
+from two_processes import TORCHRUN, launch
 
 import cselab.training
 from cselab.encoders.checkpoint import read_info
@@ -48,7 +48,8 @@ def signal_at(step, number, first):
     def taken(corpus, config, at):
         if at == step + 1:
             if number == signal.SIGSTOP:
-                subprocess.Popen(["sh", "-c", END_AFTER.format(first=first.read_text(), own=os.getpid())])
+                ends = END_AFTER.format(first=first.read_text(), own=os.getpid())
+                subprocess.Popen(["sh", "-c", ends], start_new_session=True)  # or SIGTERM of the launcher ends it
             os.kill(os.getpid(), number)
         return batch_of_step(corpus, config, at)
 
@@ -57,7 +58,7 @@ def signal_at(step, number, first):
 
 def test_a_killed_process_ends_the_launch_with_a_message_and_the_run_goes_on(tmp_path):
     folder = tmp_path / "run"
-    killed = launch(__file__, folder, "SIGKILL")
+    killed = launch(__file__, folder, "SIGKILL", by=TORCHRUN)  # forked, often the other one is blamed
     assert killed.returncode != 0
     assert "Signal 9 (SIGKILL)" in killed.stderr and "rank      : 1" in killed.stderr
     assert not json.loads((folder / "run.json").read_text())["finished"]
@@ -68,9 +69,9 @@ def test_a_killed_process_ends_the_launch_with_a_message_and_the_run_goes_on(tmp
 
 
 def test_a_stopped_process_ends_the_launch_with_a_message_that_says_which(tmp_path):
-    stopped = launch(__file__, tmp_path / "run", "SIGSTOP", CSELAB_TIMEOUT="10")
+    stopped = launch(__file__, tmp_path / "run", "SIGSTOP", CSELAB_TIMEOUT="5")
     assert stopped.returncode != 0
-    assert "TimeoutError: process 1 of 2, counted from 0, did not answer for 10 s: it was stopped" in stopped.stderr
+    assert "TimeoutError: process 1 of 2, counted from 0, did not answer for 5 s: it was stopped" in stopped.stderr
     assert read_info(tmp_path / "run" / "checkpoint.safetensors")["step"] == 4
 
 
