@@ -7,7 +7,7 @@ from inspect import signature
 from math import inf
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 F = TypeVar("F", bound=Callable)
 
@@ -129,7 +129,7 @@ def checked(function: F) -> F:
 
     @wraps(function)
     def run(*args: Any, **options: Any) -> Any:
-        check_arguments(function, {**dict(zip(names, args, strict=False)), **options})
+        check_arguments(function, dict(zip(names, args, strict=False)) | options)
         return function(*args, **options)
 
-    return cast(F, run)
+    return run  # type: ignore[return-value]

@@ -54,6 +54,11 @@ def check_file(path: str | Path) -> Path:
     return path
 
 
+def is_blank(text: str) -> bool:
+    """Whether a text shows nothing: white space, characters of no width (U+200B), a byte order mark."""
+    return not any(map(str.isprintable, text.replace(" ", "")))
+
+
 def check_characters(text: str, place: str) -> None:
     """Refuse half a character: an unpaired surrogate, which JSON and Python can hold and UTF-8 cannot.
 

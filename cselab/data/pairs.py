@@ -10,7 +10,7 @@ from typing import Any
 
 from cselab._util.arguments import check_arguments
 
-from .files import DataError, check_characters
+from .files import DataError, check_characters, is_blank
 from .rows import rows_hash
 from .tables import DATASET, check_corpus, holds_rows, named_rows, names_in_memory, rows_in_memory, separated_rows
 
@@ -307,7 +307,7 @@ def pair_from(fields: list[str], columns: tuple[int, ...], place: str) -> Pair:
     if len(fields) <= max(columns):
         raise DataError(f"{place}: at least {max(columns) + 1} fields are expected, not {len(fields)}; {WANTED}")
     first, second, score = (fields[column].strip() for column in columns)
-    if not first or not second:
+    if is_blank(first) or is_blank(second):
         raise DataError(f"{place}: a sentence of the pair is blank")
     return first, second, number_from(score, place)
 

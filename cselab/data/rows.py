@@ -10,7 +10,7 @@ from typing import Any
 
 from cselab._util.arguments import checked
 
-from .files import DataError, check_characters, read_lines
+from .files import DataError, check_characters, is_blank, read_lines
 from .tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_table, rows_in_memory, text_column
 
 
@@ -42,7 +42,7 @@ def numbered_sentences(
     path: str | Path, column: str | None = None, every_row: bool = False
 ) -> Iterator[tuple[int, str]]:
     """The sentences of a corpus as `read_sentences` gives them, each with the number of its line, from 1 on."""
-    if every_row and (empty := [number for number, text in _numbered(path, column) if not text.strip()]):
+    if every_row and (empty := [number for number, text in _numbered(path, column) if is_blank(text)]):
         raise DataError(f"{path}: {_without_text(empty)}: every row must have text; fill these rows or delete them")
     sentences = _with_text(path, _numbered(path, column))
     first = next(sentences, None)
@@ -90,11 +90,11 @@ def _with_text(path: str | Path, rows: Iterable[tuple[int, str]]) -> Iterator[tu
     found = False
     try:
         for number, text in rows:
-            if text := text.strip():
-                found = True
-                yield number, text
-            else:
+            if is_blank(text):
                 empty.append(number)
+            else:
+                found = True
+                yield number, text.strip()
     finally:
         if empty and found:
             warnings.warn(f"{path}: {_without_text(empty)}, passed over", stacklevel=2)
@@ -181,9 +181,9 @@ def check_sentences(sentences: Iterable[Any], first: int = 0) -> list[str]:
 def _check_text(text: Any, place: str) -> None:
     if not isinstance(text, str):
         raise TypeError(f"{place} is {text!r} of type {type(text).__name__}, not a string: give it as text")
-    if not text.strip():
-        raise ValueError(f"{place} is an empty string: remove the row")
     check_characters(text, place)
+    if is_blank(text):
+        raise ValueError(f"{place} is an empty string: remove the row")
 
 
 def _only_text(row: Any) -> Any:

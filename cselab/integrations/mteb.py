@@ -5,7 +5,6 @@ results/MODEL/REVISION/TASK.json. Neither reading nor this module needs MTEB.
 """
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -53,7 +52,9 @@ def read_results(path: str | Path) -> dict[str, Scores]:
             try:
                 by_folder.setdefault(file.parent, []).extend(_records(content))
             except (KeyError, TypeError, AttributeError) as error:
-                raise DataError(f"{file} is damaged: a score lacks {error}; restore the file") from None
+                raise DataError(
+                    f"{file} is damaged: a score is missing or not a number ({error}); restore it"
+                ) from None
         elif file == path:
             raise DataError(f"{path} is not a result of MTEB: no task_name with scores by split")
     if not by_folder:
@@ -135,9 +136,9 @@ def _records(content: Mapping[str, Any]) -> list[Record]:
 
 
 def _scored(record: Record, value: float) -> Record:
-    if math.isfinite(value):
+    if abs(value) <= 1:  # false for NaN
         return replace(record, value=100 * value)
-    return replace(record, failure="MTEB has no finite score")
+    return replace(record, failure="MTEB has no score from -1 to 1")
 
 
 def _metric(entries: Sequence[Mapping[str, Any]]) -> str:

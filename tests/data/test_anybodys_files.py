@@ -49,6 +49,7 @@ LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
         ("t.txt", "one\0two", f"line 1: a NUL byte, which text never has; {BYTES}"),
         ("t.txt", "one\ntwo".encode("utf-16"), f"line 1: byte 0xff is not utf-8; {BYTES}"),
         ("t.csv", b"PK\x03\x04\x14\x00\x06\x00\x80", BYTES),
+        ("t.txt", "\u200b\n\ufeff \u2060\n", "no sentence found"),
         ("t.txt", "one\rtwo\r", ["one", "two"]),
         ("t.txt", "one\r\r\ntwo\r\r\n", ["one", "two"]),
         ("t.csv", "id,text\r1,one\r2,two\r", ["one", "two"]),

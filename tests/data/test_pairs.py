@@ -49,6 +49,7 @@ def test_pairs_are_read_from_tabs_whatever_their_quotes(tmp_path):
         ("a\tb\tfive\n", r"own\.tsv: its columns have no known names, the first line is a, b, five; expected"),
         ("a\tb\tnan\n", "the score 'nan' is not finite"),
         ("a\t \t1\n", r"own\.tsv, line 1: a sentence of the pair is blank"),
+        ("\u200b\tb\t1\n", r"own\.tsv, line 1: a sentence of the pair is blank"),
         ("\n\n", r"own\.tsv: no pair found"),
     ],
 )

@@ -131,6 +131,7 @@ def test_similarity_is_the_cosine_of_each_with_each(encoder):
         (["good", 3.5], TypeError, r"sentences\[1\] is 3.5 of type float"),
         ([b"bytes"], TypeError, r"sentences\[0\] is b'bytes' of type bytes"),
         (["good", "good", ""], ValueError, r"sentences\[2\] is an empty string"),
+        (["good", " \u200b"], ValueError, r"sentences\[1\] is an empty string"),
         (["good", " \t\n"], ValueError, r"sentences\[1\] is an empty string"),
         ("", ValueError, r"sentences\[0\] is an empty string"),
         ([], ValueError, r"sentences is empty: give at least one sentence"),

@@ -86,8 +86,9 @@ def test_a_model_without_a_name_has_that_of_the_folder_that_was_named(tmp_path):
     assert list(read_results(tmp_path / "simcse-1.5")) == ["simcse-1.5"]
 
 
-def test_a_score_that_is_not_finite_is_a_failure_and_no_number(tmp_path):
-    (scores,) = read_results(write(tmp_path, result("STS12", test=[entry(math.nan)]))).values()
+@pytest.mark.parametrize("score", [math.nan, -math.inf, 60.0])
+def test_a_score_that_is_none_from_minus_one_to_one_is_a_failure_and_no_number(tmp_path, score):
+    (scores,) = read_results(write(tmp_path, result("STS12", test=[entry(score)]))).values()
     assert scores.scores == {} and list(scores.failures) == ["STS12"]
 
 
@@ -96,7 +97,8 @@ def test_a_score_that_is_not_finite_is_a_failure_and_no_number(tmp_path):
     [
         ('{"scores": {"STS12": 60.7}, "records": []}', "not a result of MTEB"),
         ('{"task_name": "STS12", "sco', "cut short or damaged"),
-        ('{"task_name": "STS12", "scores": {"test": [{"spearman": 0.5}]}}', "lacks 'main_score'"),
+        ('{"task_name": "STS12", "scores": {"test": [{"spearman": 0.5}]}}', "missing or not a number .'main_score'"),
+        ('{"task_name": "STS12", "scores": {"test": [{"main_score": "0.5"}]}}', "missing or not a number"),
     ],
 )
 def test_what_is_no_result_is_refused_by_name(tmp_path, content, told):

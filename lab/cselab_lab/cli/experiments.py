@@ -144,10 +144,10 @@ def published(paper: str | None, number: str | None, form: str) -> None:
 
     if paper is None or number is None:
         for name in [paper] if paper else PAPERS:
-            titles = {number: TITLES[name, number] for number in tables_of(name)}
+            tables = tables_of(name)
             click.echo(f"{name}: {PAPERS[name]}")
-            for known, title in titles.items():
-                click.echo(f"  {known:>2}  {title}")
+            for known in tables:
+                click.echo(f"  {known:>2}  {TITLES[name, known]}")
     elif number == "claims":
         lines = claims(paper)
         shown = {

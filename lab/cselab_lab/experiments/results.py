@@ -354,8 +354,8 @@ def interval(sample: np.ndarray) -> tuple[float, float]:
     """The 95 % interval of the mean, by Student's t."""
     from scipy.special import stdtrit  # sooner imported than `scipy.stats`
 
-    half = stdtrit(len(sample) - 1, 0.975) * sample.std(ddof=1) / np.sqrt(len(sample))
-    return float(sample.mean() - half), float(sample.mean() + half)
+    half = stdtrit(len(sample) - 1, 0.975) * sample.std(ddof=1) / len(sample) ** 0.5
+    return sample.mean() - half, sample.mean() + half
 
 
 @dataclass(frozen=True)

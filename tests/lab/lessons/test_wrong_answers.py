@@ -179,9 +179,7 @@ WRONG = {
         ("add nothing to a share", lambda c, t=0.05: -((c / t).softmax(1).diag() + 1e-8).log().mean()),
         ("add nothing to a share", lambda c, t=0.05: -(c / t).softmax(1).diag().clamp(min=1e-4).log().mean()),
     ],
-    "simcse.LOSS": [
-        ("add nothing to a share", lambda a, b, t=0.05: -(shares(a, b, t).diag() + 1e-8).log().mean())
-    ],
+    "simcse.LOSS": [("add nothing to a share", lambda a, b, t=0.05: -(shares(a, b, t).diag() + 1e-8).log().mean())],
     "anisotropy.MEAN_COSINE": [
         (
             "computed every cosine of two rows",

@@ -24,7 +24,7 @@ ODD = [
     "🙂 👩‍👩‍👧 x\u200by \u2028 tab\tnew\u00a0space",
     "the [MASK] of [CLS] and [mask] [UNK]",
     "qzxv jkqw " + "x" * 99 + " " + "y" * 101,
-    "\u200b",
+    "\u200b.",
     "word " * 300,
     "a" * 20_000 + " end",
     "9" * 5_000,
