@@ -79,8 +79,8 @@ class Plot(anywidget.AnyWidget):
 
 def plain(figure: go.Figure) -> Figure:
     """Data, layout and the house's config of a figure; each `uid` as a name that CSS takes."""
-    data = [_named(trace.to_plotly_json()) for trace in figure.data]
-    return {"data": data, "layout": figure.layout.to_plotly_json(), "config": CONFIG}
+    data = [_named({**trace._props}) for trace in figure.data]
+    return {"data": data, "layout": figure.layout._props, "config": CONFIG}
 
 
 def _named(trace: Figure) -> Figure:

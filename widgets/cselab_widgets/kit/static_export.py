@@ -27,6 +27,8 @@ BYTES = 1_200_000  # of a panel's parts together, before they are packed; no pic
 FEW = 12  # values of a slider
 SMALL = 48  # letters: parts shorter than that are repeated rather than named
 
+as_text = json.JSONEncoder(separators=(",", ":")).encode
+
 Option = tuple[str, Any]
 
 
@@ -80,8 +82,7 @@ def export(panel: PanelProtocol, answering: bool) -> dict[str, Any]:
 
 def packed(value: Any) -> str:
     """JSON as gzip as base64, which page_figure.js opens: of pictures a fifth is left."""
-    text = json.dumps(value, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), 6, mtime=0)).decode()
+    return base64.b64encode(gzip.compress(as_text(value).encode(), 6, mtime=0)).decode()
 
 
 def _held(control: Control, rendered: Mapping[str, Any]) -> Control:
@@ -297,12 +298,12 @@ class Parts:
 
     def _text(self, value: Any, top: bool = False) -> str:
         if isinstance(value, dict):
-            inside = ",".join(f"{json.dumps(str(key))}:{self._text(part)}" for key, part in value.items())
+            inside = ",".join(f"{as_text(str(key))}:{self._text(part)}" for key, part in value.items())
             text = f"{{{inside}}}"
         elif isinstance(value, list | tuple) and any(isinstance(one, dict | list | tuple | str) for one in value):
             text = f"[{','.join(map(self._text, value))}]"
         else:
-            text = json.dumps(value, separators=(",", ":"))
+            text = as_text(value)
         return text if top or len(text) <= SMALL else f'{{"$":{self._named(text)}}}'
 
     def _named(self, text: str) -> int:
