@@ -34,10 +34,6 @@ def run_training(output=None):
         return train(encoder, "simcse", CORPUS, CONFIG, output=output, show_progress_bar=False)
 
 
-# The launcher would wait half a minute for a stopped process to end.
-END_AFTER = "while kill -0 {first}; do sleep 0.1; done; kill -9 {own}"
-
-
 def signal_at(step, number, first):
     """The process that calls this sends itself a signal when that step is to be taken; stopped, it outlives the first.
 
@@ -48,8 +44,9 @@ def signal_at(step, number, first):
     def taken(corpus, config, at):
         if at == step + 1:
             if number == signal.SIGSTOP:
-                ends = END_AFTER.format(first=first.read_text(), own=os.getpid())
-                subprocess.Popen(["sh", "-c", ends], start_new_session=True)  # or SIGTERM of the launcher ends it
+                # The launcher would wait half a minute for it to end; its SIGTERM is to leave the shell alone.
+                ends = f"while kill -0 {first.read_text()}; do sleep 0.1; done; kill -9 {os.getpid()}"
+                subprocess.Popen(["sh", "-c", ends], start_new_session=True)
             os.kill(os.getpid(), number)
         return batch_of_step(corpus, config, at)
 
