@@ -1,18 +1,19 @@
 """In the kernel of all lessons: work that lessons repeat is done once. CI runs each lesson in a kernel of its own."""
 
 import hashlib
+from functools import cache
 from pathlib import Path
 
-VECTORS = {}
+VECTORS, REGISTERED = {}, {}
 
 
 def share(folder: str) -> None:
-    """Give vectors of the same weights again, and read finished runs of SimCSE back from the folder.
+    """Give vectors and cards of methods again, and read finished runs of SimCSE back from the folder."""
+    from cselab_lab.lessons import pipeline_diff
 
-    Call it again when cselab has been imported anew.
-    """
     import cselab
     from cselab.encoders.encoder import SentenceEncoder
+    from cselab.methods import METHODS
 
     train, encode = cselab.train, SentenceEncoder._encode_distinct
 
@@ -30,4 +31,18 @@ def share(folder: str) -> None:
         vectors, *others = VECTORS[key]
         return vectors.clone(), *others
 
+    cards = cache(pipeline_diff.method_cards)
+    pipeline_diff.method_cards = lambda names=None: [*cards(tuple(METHODS if names is None else names))]
     cselab.train, SentenceEncoder._encode_distinct = trained, encoded
+    REGISTERED.update(METHODS)
+
+
+def forget() -> None:
+    """Have the methods that cselab came with, and the place that torch's random numbers come from."""
+    import torch
+
+    from cselab.methods import METHODS
+
+    METHODS.clear()
+    METHODS.update(REGISTERED)
+    torch.manual_seed(67280421310721)  # torch's own first seed

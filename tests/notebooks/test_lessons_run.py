@@ -29,14 +29,8 @@ FIRST_PICTURE = """() => {
     return Math.min(...tops) / document.documentElement.scrollHeight
 }"""
 
-# What a new kernel would not have: names, cselab, and the place that torch's random numbers came to.
-FORGET = """%reset -f
-import sys
-import torch
-for name in [name for name in sys.modules if name.startswith("cselab")]:
-    del sys.modules[name]
-torch.manual_seed(67280421310721)  # torch's own first seed
-"""
+# What a new kernel would not have: names, methods of a lesson, and the place that torch's random numbers came to.
+FORGET = "%reset -f\nfrom repeated_work import forget\nforget()\ndel forget"
 SHARE = "import sys; sys.path.append({!r}); from repeated_work import share; share({!r})\n"
 
 
@@ -75,7 +69,7 @@ def kernel(tmp_path_factory):
 
     def forget():
         found = client()
-        found.execute(FORGET + sharing, reply=True, timeout=60)
+        found.execute(FORGET, reply=True, timeout=60)
         found.stop_channels()
 
     with pytest.MonkeyPatch.context() as patch:
