@@ -201,7 +201,7 @@ def test_a_method_is_read_in_one_screen():
 
 
 @pytest.mark.parametrize(
-    ("package", "most"), {"cselab": 110_000, "cselab_lab": 83_719, "cselab_widgets": 56_304}.items()
+    ("package", "most"), {"cselab": 110_000, "cselab_lab": 83_720, "cselab_widgets": 56_304}.items()
 )
 def test_a_package_stays_small(package, most):
     """Tokens, which do not depend on the length of lines. Before raising one: what became unnecessary?"""

@@ -355,7 +355,7 @@ def interval(sample: np.ndarray) -> tuple[float, float]:
     from scipy.special import stdtrit  # sooner imported than `scipy.stats`
 
     half = stdtrit(len(sample) - 1, 0.975) * sample.std(ddof=1) / len(sample) ** 0.5
-    return sample.mean() - half, sample.mean() + half
+    return float(sample.mean() - half), float(sample.mean() + half)
 
 
 @dataclass(frozen=True)
