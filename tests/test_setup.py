@@ -72,7 +72,7 @@ def test_the_citation_names_the_version():
 
 @pytest.mark.process
 def test_the_lines_of_the_readme_run_and_training_helps(tmp_path):
-    lines = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0].replace("steps=60", "steps=20")
+    lines = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}
     done = subprocess.run([sys.executable, "-c", lines], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

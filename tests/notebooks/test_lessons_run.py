@@ -163,6 +163,7 @@ def test_the_first_picture_is_in_the_first_tenth_of_the_page(run, page):
 def test_the_page_is_small_and_the_executed_notebook_keeps_no_widget_state(run):
     own = run.page.stat().st_size - len(get_plotlyjs().encode())
     assert own < (2_000_000 if run.name == "gallery" else LARGEST)
+    assert run.executed.stat().st_size < (4_000_000 if run.name == "gallery" else 2_000_000)
     assert "widgets" not in nbformat.read(run.executed, as_version=4).metadata
 
 
