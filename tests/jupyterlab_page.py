@@ -29,8 +29,7 @@ COMMAND = """async ([at, command]) => {
 
 # The kernel that runs already, if any, is emptied first, so that the page finds no panel of a closed notebook in it.
 OPEN = """async ([path, emptying]) => {
-    const { commands, restored, serviceManager } = window.jupyterapp;
-    await restored;
+    const { commands, serviceManager } = window.jupyterapp;
     await serviceManager.kernels.refreshRunning();
     const [kernel] = serviceManager.kernels.running();
     if (kernel) {
@@ -161,7 +160,8 @@ def open_notebook(lab: Page, tmp_path: Path) -> Iterator[Callable[..., None]]:
     def opened(notebook: nbformat.NotebookNode, page: Page = lab) -> None:
         opened_in.append(page)
         nbformat.write(notebook, tmp_path / "notebook.ipynb")
-        page.wait_for_function("() => window.jupyterapp?.shell")
+        # Restored, since JupyterLab may first move to another workspace by itself.
+        page.wait_for_function("() => window.jupyterapp?.restored.then(() => true)")
         page.evaluate(OPEN, [f"{tmp_path.name}/notebook.ipynb", EMPTY.format(tmp_path)])
 
     yield opened
