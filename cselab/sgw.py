@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from cselab._util.arguments import Momentum, NonNegativeFloat, Range, UnitInterval, check_arguments, checked
+from cselab._util.arguments import Momentum, NonNegativeFloat, Range, UnitInterval, checked
 
 Kind = Annotated[str, Range("'zca' or 'pca'", ("zca", "pca").__contains__)]
 Divisor = Annotated[str, Range("'n' or 'n-1'", ("n", "n-1").__contains__)]
@@ -224,6 +224,7 @@ class ShuffledGroupWhitening(nn.Module):
     running_covariance: Tensor
     updates: Tensor
 
+    @checked
     def __init__(
         self,
         width: int,
@@ -244,7 +245,6 @@ class ShuffledGroupWhitening(nn.Module):
             raise ValueError(
                 "running=True needs shuffle=False: the running covariance is whitened in the channels' own order"
             )
-        check_arguments(ShuffledGroupWhitening.__init__, locals())
         num_groups = max(width // 2, 1) if num_groups is None else num_groups
         group_width(width, num_groups)
         self.width = width

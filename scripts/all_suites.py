@@ -66,8 +66,11 @@ def main() -> None:
     parser.add_argument("--cache", help="folder that keeps the vectors")
     arguments = parser.parse_args()
     for name in arguments.encoders:
-        encoder = named_encoder(str(minilm_folder()) if name == "minilm" else name, arguments.pooling)
-        scores = evaluate(encoder, arguments.suite or list(SUITES), cache=arguments.cache)
+        try:
+            encoder = named_encoder(str(minilm_folder()) if name == "minilm" else name, arguments.pooling)
+            scores = evaluate(encoder, arguments.suite or list(SUITES), cache=arguments.cache)
+        except (ValueError, OSError) as error:  # no data, or word overlap on a suite that needs vectors
+            parser.error(f"{name}: {error}")
         # results hold no folder of this machine
         records = [replace(record, encoder=name) for record in scores.records]
         scores = replace(scores, records=records, missing=dict.fromkeys(scores.missing, "no file"))

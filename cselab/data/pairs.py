@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cselab._util.arguments import check_arguments
+from cselab._util.arguments import checked
 
 from .files import DataError, check_characters, is_blank
 from .rows import rows_hash
@@ -95,7 +95,7 @@ SCORES = (
 )
 SPLITS = {"train", "training", "trial", "dev", "val", "valid", "validation", "test"}
 """Further accepted names, compared by lower-case letters and digits only: sentence_A, relatedness_score. The first one
-in a table is used. A column that holds only `SPLITS`, or has the name split, separates the splits.
+in a table is used. A column that holds only `SPLITS`, or is called split, fold or partition, separates the splits.
 """
 
 WANTED = f"expected {', '.join(COLUMNS)}, by these names (or text1, sentence_a, similarity ...), or in this order"
@@ -157,6 +157,7 @@ def has_pairs(table: Any) -> bool:
     return _places(names_in_memory(table)) is not None
 
 
+@checked
 def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
     """Pairs from a file or the folder of a data set; also .gz and .xz.
 
@@ -175,7 +176,6 @@ def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
         DataError: ambiguous columns, a line with missing fields, a "sentence" that is not text, a score that is not a
             number, no pair at all; several splits without the requested one.
     """
-    check_arguments(read_pairs, locals())
     file = check_corpus(path)
     if (file / DATASET[1]).is_file():
         split = split or "test"
@@ -219,7 +219,7 @@ def _one_split(
     """The rows of one split with its name, if a column has several splits."""
     for column, values in enumerate(zip(*(row for _, row in rows), strict=False)):
         found = dict.fromkeys(map(str, values))
-        called = column < len(names) and _plain(names[column]) == "split"
+        called = column < len(names) and _plain(names[column]) in ("split", "fold", "partition")
         if column in places or not (called or all(name.lower() in SPLITS for name in found)):
             continue
         chosen = split or ("test" if len(found) > 1 else str(values[0]))

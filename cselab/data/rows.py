@@ -77,10 +77,10 @@ def _check_plain(path: str | Path, first: str) -> None:
             f"{path}: its first line is {first:.40}, with tabs: a table has the ending .tsv; rename the file, or "
             "replace the tabs by spaces"
         )
-    if re.match(r"<[?!]|<(html|svg)\b|(<\w[^<>]*>\s*)+$|<(\w+).*</\3>$|\{\\rtf|%(PDF|!PS)", first, re.IGNORECASE):
+    if re.match(r"<[?!]|<(html|svg)\b|(<\w[^<>]*>\s*)+$|<(\w+).*</\3>$|\{\\rtf|%(PDF|!PS)|---$", first, re.IGNORECASE):
         raise DataError(
             f"{path}: its first line is {first:.40}: expected plain text, one sentence per line, not a page or "
-            "document (XML, HTML, RTF, PDF); extract its text first"
+            "document (XML, HTML, RTF, PDF, YAML); extract its text first"
         )
 
 

@@ -22,6 +22,7 @@ from safetensors.torch import load_file, save_file
 from tokenizers import normalizers
 from torch import nn
 
+from cselab._util.arguments import PositiveInt, accepts, allowed
 from cselab._util.checksums import add_checksums, verify_checksums
 
 from .adapters import FOLDER, DeepPrefix, has_adapters, merged
@@ -65,7 +66,7 @@ APPLIED = {
 
 TASKS = {"query_length", "document_length", "query_expansion", "unpad_inputs"}
 
-OPTIONAL = {"prompts": dict, "default_prompt_name": str, "truncate_dim": int}
+OPTIONAL = {"prompts": dict, "default_prompt_name": str, "truncate_dim": PositiveInt}
 """Optional settings of a folder, by their names in sentence-transformers, with their types."""
 
 
@@ -92,8 +93,10 @@ def _check_types(file: Path, settings: Settings, kinds: Settings) -> None:
     """Refuse a file in which one of these settings is missing or of a wrong type."""
     for name, kind in kinds.items():
         value = settings.get(name, "missing")
-        if name not in settings or not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-            raise CheckpointError(f"{file} is damaged: {name!r} is {value!r:.40}; restore the file")
+        if name not in settings or not accepts(kind, value):
+            raise CheckpointError(
+                f"{file} is damaged: {name!r} is {value!r:.40}, not {allowed(kind)}; restore the file"
+            )
 
 
 def _check_settings(file: Path, kind: str, config: Settings) -> None:
@@ -343,7 +346,7 @@ def _read_options(file: Path) -> Settings:
     kind = said.get("model_type", "SentenceTransformer")
     if kind != "SentenceTransformer":
         raise CheckpointError(f"{file} is of a {kind!r:.40}, which does not give one vector per sentence")
-    options = {name: said[name] for name in OPTIONAL if said.get(name)}
+    options = {name: said[name] for name in OPTIONAL if said.get(name) is not None}
     _check_types(file, options, {name: OPTIONAL[name] for name in options})
     return options
 

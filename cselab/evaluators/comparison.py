@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from statistics import fmean
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
-from cselab._util.choices import check_choice
-from cselab.metrics.significance import Comparison, mcnemar, paired_bootstrap, paired_t_test
+from cselab._util.arguments import Range, checked
+from cselab.metrics.significance import Comparison, Correlation, mcnemar, paired_bootstrap, paired_t_test
 
 from .geometry import PROTOCOLS
 from .records import Outcome, Record, html_table
@@ -17,14 +17,17 @@ from .records import Outcome, Record, html_table
 if TYPE_CHECKING:
     import pandas
 
-CORRELATIONS = ("spearman", "pearson")
-
 
 @runtime_checkable
 class Predictions(Protocol):
     """An object with predictions by task: `Scores`, or the result of a `PairsEvaluator`."""
 
     outcomes: dict[str, Outcome]
+
+
+Compared = Annotated[
+    Predictions, Range("the Scores of evaluate, or the result of a PairsEvaluator", lambda x: hasattr(x, "outcomes"))
+]
 
 
 class Comparisons(list[Comparison]):
@@ -46,7 +49,8 @@ class Comparisons(list[Comparison]):
         return html_table(self.to_frame(), self.notes)
 
 
-def compare(first: Predictions, second: Predictions, metric: str = "spearman", seed: int = 0) -> Comparisons:
+@checked
+def compare(first: Compared, second: Compared, metric: Correlation = "spearman", seed: int = 0) -> Comparisons:
     """Two encoders on every task with predictions of each: second minus first.
 
     A paired bootstrap for each STS task; for each transfer task, by accuracy, with McNemar's test. Scores without
@@ -58,10 +62,10 @@ def compare(first: Predictions, second: Predictions, metric: str = "spearman", s
         metric: the metric of STS: "spearman" or "pearson".
 
     Raises:
+        TypeError: something else than `Scores` or such a result.
         ValueError: no task in common; without predictions, fewer than two; a task with different rows, protocol, folds
             or aggregation; the message names each.
     """
-    check_choice("metric", metric, CORRELATIONS)
     common = [task for task in first.outcomes if task in second.outcomes]
     if not common:
         return _over_tasks(first, second)

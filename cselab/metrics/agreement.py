@@ -3,7 +3,7 @@
 import numpy as np
 from jaxtyping import Bool, Int
 
-from cselab._util.arguments import check_arguments
+from cselab._util.arguments import checked
 
 Classes = Int[np.ndarray, " n"]
 """The number of a class, or of a cluster, for each row."""
@@ -71,11 +71,11 @@ def share_interval(right: int, rows: int) -> tuple[float, float]:
     return 100 * float(interval.low), 100 * float(interval.high)
 
 
+@checked
 def _contingency(clusters: Classes, labels: Classes) -> Int[np.ndarray, "k c"]:
     """How many rows of each class are in each cluster."""
     from sklearn.metrics.cluster import contingency_matrix
 
-    check_arguments(_contingency, locals())
     if not len(labels):
         raise ValueError("no rows: nothing to compare")
     return contingency_matrix(clusters, labels)

@@ -172,6 +172,7 @@ def paired_bootstrap(
     )
 
 
+@checked
 def mcnemar(first: Labels, second: Labels, gold: Labels, name: str = "") -> Comparison:
     """Two classifiers on the same rows: McNemar's test, exact, by the rows with exactly one correct classifier.
 
@@ -185,7 +186,6 @@ def mcnemar(first: Labels, second: Labels, gold: Labels, name: str = "") -> Comp
     """
     from scipy.stats import binomtest
 
-    check_arguments(mcnemar, locals())
     require_rows(gold, first, second)
     one, two = first == gold, second == gold
     only_first, only_second = int((one & ~two).sum()), int((two & ~one).sum())

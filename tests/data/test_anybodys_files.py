@@ -40,6 +40,8 @@ LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
         ("t.txt", "[]", JSON),
         ("t.txt", "{\\rtf1\\ansi\n", PAGE),
         ("t.txt", "%PDF-1.4\n", PAGE),
+        ("t.md", "---\ntitle: A dog\n---\none\n", PAGE),
+        ("t.txt", "--- he said\n---\n", ["--- he said", "---"]),
         ("t.txt", "<3 this is love\n<unk> is a token", ["<3 this is love", "<unk> is a token"]),
         ("t.txt", "1\tone\n2\ttwo", "with tabs: a table has the ending .tsv"),
         ("t.txt", "id\tone\ttwo\n", "with tabs: a table has the ending .tsv"),
@@ -136,6 +138,13 @@ SPLITS = "score,split,sentence1,sentence2\n1,train,x,y\n3.5,test,a dog,a cat\n"
         ("t.csv", SPLITS.replace("train", "TEST").replace(",test", ",dev"), (["x"], ["y"], [1.0], "test")),
         ("t.csv", SPLITS.replace("test", "train"), (["x", "a dog"], ["y", "a cat"], [1.0, 3.5], "train")),
         ("t.csv", SPLITS.replace("test", "dev"), "its column split names the splits train, dev, not test: name one"),
+        ("t.csv", SPLITS.replace("split", "Fold"), (*ONE[:3], "test")),
+        ("t.csv", SPLITS.replace("split", "fold").replace("train", "1"), (*ONE[:3], "test")),
+        (
+            "t.csv",
+            SPLITS.replace("split", "fold").replace("train", "1").replace("test", "2"),
+            "the splits 1, 2, not test",
+        ),
         ("t.tsv", "12\t2012\t3.5\n13\t2013\t2\n", "no first sentence has a word (the first is '12')"),
         ("t.csv", "sentence1,sentence2,score\na,7,1\nb,8,2\n", "no second sentence has a word (the first is '7')"),
         (

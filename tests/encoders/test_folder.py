@@ -235,6 +235,8 @@ def test_case_is_lowered_where_sentence_transformers_lowers_it(tmp_path, lower, 
         ("3_Normalize/config.json", {"module_input_name": "token_embeddings"}, "sets 'module_input_name'"),
         ("config_sentence_transformers.json", {"model_type": "SparseEncoder"}, "is of a 'SparseEncoder'"),
         ("config_sentence_transformers.json", {"truncate_dim": True}, "'truncate_dim' is True"),
+        ("config_sentence_transformers.json", {"truncate_dim": 0}, "'truncate_dim' is 0, not a whole number of at"),
+        ("config_sentence_transformers.json", {"truncate_dim": -1}, "'truncate_dim' is -1"),
     ],
 )
 def test_a_setting_of_sentence_transformers_is_applied_or_refused_by_name(tmp_path, file, settings, said):

@@ -78,8 +78,12 @@ def test_an_outcome_is_scored_by_its_own_metrics_only():
         classified(drawn(0.5)).score("spearman")
     with pytest.raises(ValueError, match=r"unknown metric 'accuracy'.* Choose one of spearman, pearson"):
         noisy().interval("accuracy")
-    with pytest.raises(ValueError, match=r"unknown metric 'kendall'.* Choose one of spearman, pearson"):
-        compare(Scores([], outcomes={"A": noisy()}), Scores([], outcomes={"A": noisy()}), "kendall")
+    scores = Scores([], outcomes={"A": noisy()})
+    with pytest.raises(ValueError, match="metric is 'kendall'; expected 'spearman' or 'pearson'"):
+        compare(scores, scores, "kendall")
+    for sides in ((1, scores), (scores, scores.scores)):
+        with pytest.raises(TypeError, match="; expected the Scores of evaluate, or the result of"):
+            compare(*sides)
 
 
 def test_sts_and_transfer_tasks_are_compared_together_each_by_its_own_tests():

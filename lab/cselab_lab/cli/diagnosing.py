@@ -7,11 +7,8 @@ import click
 
 from . import options
 from .frame import Command
-from .names import check_encoder, names
+from .names import names
 
-SUBJECT = options.Checked(
-    "SUBJECT", lambda name: name if Path(name).exists() else check_encoder(name), lambda: options.BUNDLED
-)
 PAIRS_TASK = options.Checked(
     "TASK", lambda name: name if Path(name).is_file() else options.TASK.check(name), lambda: names("tasks")
 )
@@ -21,7 +18,7 @@ SCORES = options.Checked("FILE", lambda name: Path(name) if Path(name).is_dir() 
 @click.command(cls=Command)
 @options.argument(
     "subject",
-    type=SUBJECT,
+    type=options.ENCODER,
     is_eager=True,
     help="folder of a run, of its seeds, or of vectors; a .npy or .safetensors file; an encoder's folder or name",
 )
@@ -79,8 +76,8 @@ def explain_score(encoder: str, task: str, expected: str, form: str, **given: An
 
 @click.command(cls=Command)
 @options.encoder
-@options.argument("first", help="a sentence")
-@options.argument("second", help="the sentence to compare it with")
+@options.argument("first", type=options.TEXT, help="a sentence")
+@options.argument("second", type=options.TEXT, help="the sentence to compare it with")
 @options.several(options.pooling, *options.posthoc, options.table_form, options.device, options.quiet)
 def words(encoder: str, first: str, second: str, posthoc: str | None, fit: str | None, form: str, **given: Any) -> None:
     """Find the words that make two sentences alike.

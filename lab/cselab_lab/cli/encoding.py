@@ -64,7 +64,9 @@ def encode(
 @click.command(cls=Command)
 @options.encoder
 @options.argument("file", type=options.CORPUS_FILE, help=options.CORPUS)
-@options.argument("query", nargs=-1, required=True, help="text to search for; each query has a list of results")
+@options.argument(
+    "query", nargs=-1, required=True, type=options.TEXT, help="text to search for; each query has a list of results"
+)
 @click.option("--prompt-name", metavar="NAME", help="encoder prompt to put before each query: query ...")
 @click.option("--top", default=10, help="number of sentences to show", **options.COUNT)
 @options.several(options.column, options.pooling, options.table_form, options.device, options.quiet)

@@ -139,8 +139,8 @@ def check_encoder(name: str, *baselines: str) -> str:
         raise ValueError(f"no encoder {name!r}.{hint} Bundled encoders: {', '.join(BUNDLED)}")
     folders = [folder.name for folder in path.parent.iterdir() if folder.is_dir()] if path.parent.is_dir() else []
     hint = did_you_mean(path.name, folders) if "/" in name else ""
-    if hint or name.startswith((".", "/", "~")) or name.count("/") > 1:
-        raise ValueError(f"no encoder folder {path}.{hint}")
+    if hint or re.match(r"[./~]|.*/.*/|.*\.(npy|safetensors|txt|csv|jsonl?)$", name):
+        raise ValueError(f"{path}: no such file or folder.{hint}")
     return name
 
 

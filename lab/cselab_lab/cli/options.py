@@ -16,7 +16,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from cselab._util.progress import be_quiet
-from cselab.data.files import check_file, ending
+from cselab.data.files import check_file, ending, is_blank
 from cselab.data.tables import TABLES, check_corpus
 from cselab.encoders.open import BUNDLED
 from cselab_lab.tables import FORMS, check_form
@@ -45,8 +45,8 @@ class Checked(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            if value == "":
-                raise ValueError("the name is empty")
+            if is_blank(str(value)):
+                raise ValueError("it is empty")
             return self.check(value)
         except (ValueError, OSError) as error:
             self.fail(str(error), param, ctx)
@@ -143,6 +143,7 @@ CORPUS_FILE = Checked("FILE", _corpus)
 FIT = Checked("FILE", lambda name: name if name == "world" else str(check_file(name)))
 METHOD = _named("method", "methods", "; register your method with `cselab --code FILE`")
 SEEDS = Checked("SEEDS", read_seeds)
+TEXT = Checked("TEXT", str)
 PROFILE = _named("profile", "profiles")
 LESSON_PROFILE = _named("profile", "lessons")
 ENCODER = Checked("ENCODER", names.check_encoder, lambda: BUNDLED)

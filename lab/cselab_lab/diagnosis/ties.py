@@ -1,7 +1,6 @@
 """Tables of scores, and the systems in them that tie."""
 
 import re
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cselab.data import DataError
+from cselab.data.tables import read_table
 from cselab.metrics.ranking import Ranking, rank_means, rank_predictions
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
 
     Args:
         scores: a row per system and a column per task, seed or fold, as a DataFrame, `{system: {task: score}}`, or a
-            file (.csv, .tsv); a file of three columns, system, task (or seed) and score; a table with a row per
+            file (.csv, .tsv ...); a file of three columns, system, task (or seed) and score; a table with a row per
             sentence pair, a column gold with the gold score, and the predictions of each system; or a folder of MTEB's
             result files (`cselab.integrations.mteb`).
         seed: the seed of the bootstrap.
@@ -104,6 +104,8 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
     paired t-tests by Holm, over 3 units.
     """
     frame, what, notes = _frame(scores)
+    if twice := [str(name) for name in frame.columns[frame.columns.duplicated()]]:
+        raise DataError(f"{what}: several columns are called {', '.join(twice)}: rename them, or keep one of each")
     gold = next((name for name in frame.columns if str(name).strip().lower() == GOLD), None)
     if gold is not None:
         frame = frame.drop(columns=[name for name in frame.columns if NO_TASK.fullmatch(str(name).strip())])
@@ -128,8 +130,7 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
 
 def _frame(scores: Any) -> "tuple[pandas.DataFrame, str, list[str]]":
     """The table, its name for errors, and notes on omitted columns."""
-    from pandas import DataFrame, read_csv
-    from pandas.errors import EmptyDataError, ParserError, ParserWarning
+    from pandas import DataFrame
 
     if isinstance(scores, DataFrame):
         return scores, "the table", []
@@ -143,14 +144,9 @@ def _frame(scores: Any) -> "tuple[pandas.DataFrame, str, list[str]]":
         by_model = read_results(file)
         shared, notes = shared_scores([of_model.records for of_model in by_model.values()])
         return DataFrame(shared, index=list(by_model)), str(file), notes
-    try:
-        separator = "\t" if file.suffix == ".tsv" else ","
-        with warnings.catch_warnings(action="error"):  # rows longer than the header
-            return read_csv(file, sep=separator, dtype=str, keep_default_na=False, index_col=False), str(file), []
-    except FileNotFoundError:
-        raise DataError(f"{file}: no such file; expected a table (.csv, .tsv) or a folder of MTEB's results") from None
-    except (EmptyDataError, ParserError, ParserWarning, UnicodeDecodeError) as error:
-        raise DataError(f"{file}: not a table of comma-separated columns ({error})") from None
+    names, rows = read_table(file)
+    columns = [name or f"unnamed {place}" for place, name in enumerate(names)]
+    return DataFrame((row for _, row in rows if any(row)), columns=columns), str(file), []
 
 
 def _parsed(column: "pandas.Series") -> "tuple[pandas.Series, pandas.Series]":

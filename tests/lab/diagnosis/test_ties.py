@@ -85,7 +85,7 @@ def test_few_seeds_are_compared_by_t_tests_and_the_note_says_how_many_neighbours
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "not a table"),
+        ("", "the file is empty"),
         ("1,2\n3,4\n", "names of the systems"),
         ("a line\n", "names of the systems"),
         ("model,task,score\na,x,1\na,x,2\n", "rows repeat"),
@@ -100,8 +100,10 @@ def test_few_seeds_are_compared_by_t_tests_and_the_note_says_how_many_neighbours
         ("model,x,y\na,70.1,2\nb,seventy,4\nc,3,4\n", "x of the system b is 'seventy'"),
         ("model,x,y\na,1e308,2\nb,1,4\nc,3,4\n", "outside -100 to 100: x"),
         ("model,x\na,1\nb,2\n", "expected at least two of each"),
-        ("model,x,y\na,1,2,9\nb,3,4,8\nc,5,6,7\n", "Length of header"),
-        ("model;x;y\na;70,1;71,0\nb;69,0;72,0\n", "Length of header"),
+        ("model,x,y\na,1,2,9\nb,3,4,8\nc,5,6,7\n", "line 2: 4 fields, its header has 3"),
+        ("model;x;y\na;70,1;71,0\nb;69;72\nc;69;72\n", "x of the system a is '70,1'"),
+        ("model,x,y,x\na,1,2,9\nb,3,4,8\n", "several columns are called x"),
+        ("gold,a,a\n1,2,3\n2,3,1\n", "several columns are called a"),
     ],
 )
 def test_a_file_that_is_none_of_these_is_named_with_what_is_missing(tmp_path, text, said):
