@@ -455,7 +455,7 @@ def test_the_labs_hear_their_controls_and_tell_python(open_notebook, lab):
     expect(whitening).to_contain_text("Two channels, scaled: PCA")
     expect(whitening).to_contain_text("python: 3")
 
-    title = noise.locator("text=/dropout moves this sentence/").first
+    title = noise.locator("text=/Dropout moves this sentence/").first
     before = title.text_content()
     noise.locator("select").first.select_option(index=4)
     expect(title).not_to_have_text(before)

@@ -29,6 +29,7 @@ KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 MOST = 20  # the largest K
 VARIANCES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+SQUARE = 370  # pixels of height, for which the legend has one line beside the other plane
 CLOUD = ("nearest other", "dropout", "means of K", "off-dropout")
 
 
@@ -48,7 +49,7 @@ class NoiseLabState(State):
     sentences: tuple[str, ...]
     passes: np.ndarray
     clean: np.ndarray
-    sentence: int = shown("cloud of", "list", "named", 0, asked=(0, 2))
+    sentence: int = shown("cloud of", "list", "named", 0, asked=(0,))
     variance: float = shown("variance of +noise", "slider", VARIANCES, 0.1, at_least=0, asked=(1,))
     mean_of: int = shown("mean of K passes", "slider", "sizes", 10, at_least=1, at_most="most", asked=(0, 1))
 
@@ -140,11 +141,7 @@ def _cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return _directions(one) @ _directions(other).T
 
 
-QUESTIONS = {
-    "How far does dropout move a sentence?": (0,),
-    "What does noise do to cosines?": (1,),
-    "Which sentences reach a neighbour?": (2,),
-}
+QUESTIONS = {"How far does dropout move a sentence?": (0, 2), "What does noise do to cosines?": (1,)}
 
 
 def figure(state: NoiseLabState) -> go.Figure:
@@ -297,7 +294,7 @@ def _cloud(state: NoiseLabState) -> Plane:
     turn = np.linspace(0, 2 * np.pi, 73)
     ring = in_plane * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     shown = {
-        "the neighbour": (seen(clouds.passes[:, other]), NEGATIVE, "square", 7),
+        "neighbour": (seen(clouds.passes[:, other]), NEGATIVE, "square", 7),
         "dropout": (drawn, ANCHOR, "circle", 7),
         f"means of {state.mean_of}": (seen(means), AFTER, "diamond", 9),
         "off-dropout": (seen(centre[None]), INK, "star", 16),
@@ -307,8 +304,7 @@ def _cloud(state: NoiseLabState) -> Plane:
             x=rounded(ring[:, 0]),
             y=rounded(ring[:, 1]),
             uid="ring",
-            name=f"mean distance, {in_plane:.2f}",
-            hoverinfo="name",
+            hoverinfo="skip",
             mode="lines",
             line={"color": ANCHOR, "dash": "dot", "width": 1.5},
         )
@@ -330,22 +326,23 @@ def _cloud(state: NoiseLabState) -> Plane:
     room = 0.06 * (high - low).max()
     ranges = [rounded([start - room, end + room]) for start, end in zip(low, high, strict=True)]
     width, height = ({"zeroline": False, "range": ends} for ends in ranges)
-    radius, away = clouds.radius[row], clouds.distance[row]
     return Plane(
-        f"In {len(centre)} dimensions dropout moves this sentence {radius:.2f}; its neighbour is {away:.2f} away",
+        f"Dropout moves this sentence {clouds.radius[row]:.2f}, its neighbour is at {clouds.distance[row]:.2f}",
         traces,
         {"title": {"text": "towards the neighbour"}, **width},
         {"title": {"text": "across"}, **height},
         square=True,
-        words="In the two dimensions drawn, dropout moves the sentence as far as the ring (root mean square).",
+        words=f"Distances in all {len(centre)} dimensions. The ring is the mean distance in the two that are drawn, "
+        f"{in_plane:.2f}.",
+        tall=SQUARE,
     )
 
 
 def _radii(state: NoiseLabState) -> Plane:
     clouds = state.clouds
     texts = ["<br>".join(escape(line, quote=False) for line in textwrap.wrap(s, 50)) for s in state.sentences]
-    far = float(max(clouds.distance.max(), clouds.radius.max()) * 1.08)
-    here = [row == state.sentence for row in range(len(texts))]
+    far = 1.08 * float(clouds.distance.max())
+    high = 1.15 * float(max(clouds.distance.min(), clouds.radius.max()))
     traces = [
         go.Scatter(
             x=rounded(clouds.distance),
@@ -353,7 +350,11 @@ def _radii(state: NoiseLabState) -> Plane:
             uid="radii",
             mode="markers",
             customdata=list(range(len(texts))),
-            marker={"color": ANCHOR, "size": [17 if chosen else 8 for chosen in here], "opacity": 0.85},
+            marker={
+                "color": ANCHOR,
+                "size": [17 if row == state.sentence else 8 for row in range(len(texts))],
+                "opacity": 0.85,
+            },
             text=texts,
             hovertemplate="%{text}<br>radius %{y:.3f}, neighbour at %{x:.3f}<extra></extra>",
         ),
@@ -372,7 +373,9 @@ def _radii(state: NoiseLabState) -> Plane:
         f"{beyond} of {len(texts)} clouds reach as far as the nearest sentence",
         traces,
         x,
-        {"title": {"text": "radius of its cloud"}, "range": [0, far]},
+        {"title": {"text": "radius of its cloud"}, "range": [0, high]},
+        square=True,
+        tall=SQUARE,
         words="Above the dotted line the radius exceeds the distance. Click a point to see its cloud.",
     )
 

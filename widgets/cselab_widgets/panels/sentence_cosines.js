@@ -135,13 +135,14 @@ export function mountSentenceCosines(place, shown, told, carried) {
         })));
       const mine = cosines[i][j];
       const below = carried.cosines[number].filter((one) => one < mine - 1e-6).length / carried.grades.length;
-      const where = `cosine ${signed(mine, 3)}, above ${Math.round(100 * below)} % of ${carried.grades.length} graded pairs`;
+      const above = `above ${Math.round(100 * below)} % of`;
+      const where = `cosine ${signed(mine, 3)}, ${above} ${carried.grades.length} graded pairs`;
       if (paired) said.push(`${name}: ${i + 1} and ${j + 1}, ${where}`);
       return element("figure", {},
         element("table", {}, element("caption", {}, name), element("tr", {}, element("td"), ...heads), ...rows),
         element("div", {},
           element("figcaption", { class: "cselab-title", style: "margin: 0" },
-            paired ? `${i + 1} and ${j + 1}: ${where}` : "type a second sentence, to compare"),
+            paired ? `Cosine ${signed(mine, 2)}: ${above} graded pairs` : "type a second sentence, to compare"),
           ruler(carried.cosines[number], carried.grades, low, paired ? mine : null,
             `Cosines of graded pairs under ${name}${paired ? `; the pair has ${where}` : ""}`)));
     }));
