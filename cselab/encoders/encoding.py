@@ -60,14 +60,9 @@ class Encode:
         """The training head, for a method that applies the head itself."""
         return self.encoder.head
 
-    def tokens(self, texts: Sequence[str], template: str | None = None) -> dict[str, Tensor]:
-        """The tokens of all texts, on every process: to be changed, and encoded as a view.
-
-        Args:
-            texts: the texts to tokenise.
-            template: a prompt with {sentence} where the text goes; a long text is cut, the prompt never.
-        """
-        return self.encoder.tokenize(texts, self.max_length, template)
+    def tokens(self, texts: Sequence[str]) -> dict[str, Tensor]:
+        """The tokens of all texts, on every process: to be changed, and encoded as a view."""
+        return self.encoder.tokenize(texts, self.max_length)
 
     def __call__(self, *views: View, dropout: bool = True, head: bool = True, by: SentenceEncoder | None = None) -> Any:
         """The vectors of the views, with gradients unless all weights of the encoder are frozen.

@@ -224,8 +224,6 @@ def save_folder(
             "pooling_mode_cls_token": pooling.counts == "first",
             "pooling_mode_mean_tokens": pooling.counts in ("all", "mask"),
             "pooling_mode_lasttoken": pooling.counts == "last",
-            "pooling_mode_max_tokens": False,
-            "pooling_mode_mean_sqrt_len_tokens": False,
         },
     )
     if pooling.pooler:
@@ -441,16 +439,14 @@ def load_backbone(folder: Path) -> Any:
     lost = sorted(missing - pooler)
     lost += sorted(f"{name} {list(stored)}, not {list(asked)}" for name, stored, asked in info["mismatched_keys"])
     if lost:
-        named = ", ".join(lost[:3]) + (" ..." if len(lost) > 3 else "")
         raise CheckpointError(
-            f"{folder} lacks weights of its config, or has them in a different size ({named}): the file was cut "
+            f"{folder} lacks weights of its config, or has them in a different size ({_some(lost)}): the file was cut "
             "short, or its files belong to different models"
         )
     extra = sorted(name for name in info["unexpected_keys"] if _is_of_backbone(name, model))
     if extra:
-        named = ", ".join(extra[:3]) + (" ..." if len(extra) > 3 else "")
         raise CheckpointError(
-            f"{folder} has weights that are not in its config ({named}): the config is of a smaller model; its "
+            f"{folder} has weights that are not in its config ({_some(extra)}): the config is of a smaller model; its "
             "files belong to different models"
         )
     if pooler:
@@ -458,6 +454,10 @@ def load_backbone(folder: Path) -> Any:
     if is_decoder(model):
         model.config.use_cache = False  # nothing is generated
     return model
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(names[:3]) + " ..." * (len(names) > 3)
 
 
 def _check_config(folder: Path, config: Any) -> None:
@@ -518,8 +518,7 @@ def load_masked_lm(folder: Path) -> nn.Module:
     except (SafetensorError, OSError, RuntimeError, ValueError) as error:
         raise CheckpointError(f"{folder} cannot be opened as a masked language model ({reason_of(error)})") from None
     if info["missing_keys"]:
-        named = ", ".join(sorted(info["missing_keys"])[:3])
-        raise CheckpointError(f"{folder} is no masked language model: {named} is missing")
+        raise CheckpointError(f"{folder} is no masked language model: {_some(sorted(info['missing_keys']))} is missing")
     return model
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from cselab._util.arguments import NonNegativeInt, PositiveInt, checked
 from cselab.data import DataError, read_lines, read_sentences
 from cselab.data.pairs import PairSource
 from cselab.encoders.any_encoder import as_encoder, encode
@@ -38,7 +39,8 @@ class RandomEncoder:
 
     name = "random"
 
-    def __init__(self, dim: int = 256, seed: int = 0) -> None:
+    @checked
+    def __init__(self, dim: PositiveInt = 256, seed: NonNegativeInt = 0) -> None:
         self.embedding_dimension, self.seed = dim, seed
 
     def encode(self, sentences: list[str], **options: Any) -> Matrix:
@@ -50,7 +52,8 @@ class RandomEncoder:
         return generator.standard_normal(self.embedding_dimension, dtype=np.float32)
 
 
-def word_overlap(sentences1: list[str], sentences2: list[str]) -> Float[np.ndarray, " n"]:
+@checked
+def word_overlap(sentences1: Sequence[str], sentences2: Sequence[str]) -> Float[np.ndarray, " n"]:
     """Jaccard overlap of the words of each pair, split at white space: |A and B| / |A or B|, 0 to 1.
 
     Scores pairs without vectors; pass it to `evaluate` instead of an encoder.
@@ -75,6 +78,7 @@ class StaticEmbeddings:
 
     pooling = "mean of static vectors"
 
+    @checked
     def __init__(self, table: Float[np.ndarray, "v d"], tokenize: Any, name: str = "static") -> None:
         self.table, self.tokenize, self.name = table, tokenize, name
         self.embedding_dimension = table.shape[1]
@@ -90,9 +94,7 @@ class StaticEmbeddings:
         vectors: list[np.ndarray] = []
         for number, line in enumerate(read_lines(path), start=1):
             fields = line.rstrip().split(" ")
-            if number == 1 and len(fields) == 2:
-                continue
-            if fields[0] in rows:
+            if fields[0] in rows or (number == 1 and len(fields) == 2):
                 continue
             width = len(vectors[0]) if vectors else len(fields) - 1
             vectors.append(_numbers(fields[1:], width, f"{path}, line {number}"))
@@ -163,8 +165,13 @@ WORLD_SENTENCES = 5000
 """Training sentences of the bundled world for fitting a transform, unless you give a limit."""
 
 
+@checked
 def fitted(
-    encoder: Encoder | PairScorer, transform: str, text: str | Path = "world", limit: int | None = None, **options: Any
+    encoder: Encoder | PairScorer,
+    transform: str,
+    text: str | Path = "world",
+    limit: PositiveInt | None = None,
+    **options: Any,
 ) -> TransformedEncoder:
     """The encoder with a post-hoc transform that is fitted on its vectors of the sentences of a text.
 
@@ -223,9 +230,9 @@ def named_encoder(
     static = source != name
     if precision != "fp32" and (static or name in ("word-overlap", "random")):
         raise ValueError(f"{name} has no network and accepts no precision, got {precision!r}: leave it out")
-    if static and Path(source).is_file():
-        return StaticEmbeddings.from_glove(source)
     if static:
+        if Path(source).is_file():
+            return StaticEmbeddings.from_glove(source)
         return StaticEmbeddings.from_encoder(SentenceEncoder.from_pretrained(source))
     if name == "word-overlap":
         return word_overlap
@@ -273,6 +280,7 @@ def with_baselines(
     return beside
 
 
+@checked
 def evaluate_beside(
     encoder: Encoder,
     suite: str | Suite | PairSource | Sequence[str | Suite],

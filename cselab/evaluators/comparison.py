@@ -113,8 +113,9 @@ def shared_scores(systems: Sequence[Sequence[Record]]) -> tuple[dict[str, list[f
         {(r.task, r.split): r for r in records if r.key and r.value is not None and r.key not in PROTOCOLS}
         for records in systems
     ]
-    splits = Counter(task for task, _ in dict.fromkeys(place for system in headlines for place in system))
-    for place in dict.fromkeys(place for system in headlines for place in system):
+    places = dict.fromkeys(place for system in headlines for place in system)
+    splits = Counter(task for task, _ in places)
+    for place in places:
         task, split = place
         name = task if splits[task] == 1 else f"{task} {split}"
         own = [system[place] for system in headlines if place in system]
@@ -124,8 +125,9 @@ def shared_scores(systems: Sequence[Sequence[Record]]) -> tuple[dict[str, list[f
         if len(own) < len(systems):
             notes.append(f"Left out, as not every system has it: {name}.")
         elif len(others := {r.data_hash for r in own} - {""}) > 1:
-            revisions = " and ".join(sorted(hash[:12] for hash in others))
-            notes.append(f"Left out, as the data differ (revisions {revisions}): {name}.")
+            notes.append(
+                f"Left out, as the data differ (revisions {' and '.join(sorted(r[:12] for r in others))}): {name}."
+            )
         elif len(others := {r.metric for r in own}) > 1:
             notes.append(f"Left out, as the metrics differ ({' and '.join(sorted(others))}): {name}.")
         elif every == set(subsets):

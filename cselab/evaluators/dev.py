@@ -77,11 +77,7 @@ class PairsEvaluator:
 
 def shape_of(vectors: Vectors) -> dict[str, float]:
     """The geometry in the training history, in addition to alignment."""
-    return {
-        "uniformity": geometry.uniformity(vectors),
-        "mean_cosine": geometry.mean_cosine(vectors),
-        "effective_rank": geometry.effective_rank(vectors),
-    }
+    return {name: getattr(geometry, name)(vectors) for name in ("uniformity", "mean_cosine", "effective_rank")}
 
 
 class UnlabelledEvaluator:

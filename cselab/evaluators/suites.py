@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from cselab._util.arguments import check_arguments, checked
 from cselab._util.choices import check_choice, did_you_mean, register_class
 
 from .clustering import Clustering
@@ -22,6 +23,7 @@ SUITES: dict[str, Any] = {
 """
 
 
+@checked
 def register(suite: type[Any]) -> type[Any]:
     """Class decorator: make a suite known by its `name`, from any file (`cselab --code FILE`) or cell.
 
@@ -48,6 +50,7 @@ def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list
             chosen.append(suite)
             continue
         check_choice("suite", suite, SUITES)
+        check_arguments(SUITES[suite], options)
         known = {field.name for field in fields(SUITES[suite])}
         owned |= known
         chosen.append(SUITES[suite](**{name: value for name, value in options.items() if name in known}))

@@ -121,8 +121,7 @@ def barlow_twins(anchor: View, positive: View, weight: float, extra_rows: ExtraR
         {'invariance': 1.0, 'redundancy': 0.0}
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
-    if not weight >= 0:
-        raise ValueError(f"weight is {weight!r}; expected 0 or more")
+    require_positive("weight", weight, zero=True)
     if extra_rows is not None:
         anchor, positive = with_rows(anchor, positive, extra_rows)
 

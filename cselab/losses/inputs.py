@@ -67,14 +67,14 @@ def weighed(logits: Tensor, log_weights: Tensor | None) -> Tensor:
     """The logits with a number added to each, if given.
 
     Raises:
-        ValueError: weights of a wrong shape.
+        ValueError: no tensor, or one of a wrong shape.
     """
     if log_weights is None:
         return logits
-    if log_weights.shape != logits.shape:
+    if not isinstance(log_weights, Tensor) or log_weights.shape != logits.shape:
         raise ValueError(
-            f"log_weights has shape {list(log_weights.shape)}; expected {list(logits.shape)}: a row for each anchor, "
-            "a column for each positive and each further negative"
+            f"log_weights has shape {list(getattr(log_weights, 'shape', ()))}; expected a tensor {list(logits.shape)}: "
+            "a row for each anchor, a column for each positive and each further negative"
         )
     return logits + log_weights.to(logits.dtype)
 
@@ -90,10 +90,11 @@ def full_precision(tensor: Tensor) -> torch.autocast:
     return torch.autocast(device_type=tensor.device.type, enabled=False)
 
 
-def require_positive(name: str, value: float) -> None:
-    """Raise ValueError unless `value` is positive and finite."""
-    if not isinstance(value, float | int | Tensor) or not 0 < value < inf:
-        raise ValueError(f"{name} is {value!r}; expected a positive, finite number")
+def require_positive(name: str, value: float, zero: bool = False) -> None:
+    """Raise ValueError unless `value` is one positive, finite number; or 0, where `zero` is allowed."""
+    one = value.numel() == 1 if isinstance(value, Tensor) else isinstance(value, float | int)
+    if not one or not (value > 0 or (zero and value == 0)) or value == inf:
+        raise ValueError(f"{name} is {value!r:.80}; expected a positive, finite number{', or 0' if zero else ''}")
 
 
 def require_one_of(name: str, value: str, allowed: Collection[str]) -> None:

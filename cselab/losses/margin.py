@@ -1,7 +1,7 @@
 """The triplet loss with a margin, which precedes losses with in-batch negatives."""
 
 from .contrast import unit
-from .inputs import View, as_views
+from .inputs import View, as_views, require_positive
 from .result import Loss
 
 
@@ -36,7 +36,6 @@ def triplet(anchor: View, positive: View, negative: View, margin: float) -> Loss
         tensor(2.5000)
     """
     anchor, positive, negative = as_views(anchor=anchor, positive=positive, negative=negative)
-    if not margin >= 0:
-        raise ValueError(f"margin is {margin!r}; expected a number of at least 0")
+    require_positive("margin", margin, zero=True)
     near, far = (1 - (unit(anchor) * unit(other)).sum(1) for other in (positive, negative))
     return Loss({"triplet": (near - far + margin).clamp(min=0).mean()})

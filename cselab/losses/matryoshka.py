@@ -49,8 +49,13 @@ def matryoshka_info_nce(
     """
     as_views(anchor=anchor, positive=positive)
     width = anchor.shape[1]
-    if not widths or len({*widths}) < len(widths) or not all(1 <= each <= width for each in widths):
-        raise ValueError(f"widths is {list(widths)}; give at least one width from 1 to {width}, each once")
+    if (
+        not isinstance(widths, Sequence)
+        or not widths
+        or len({*widths}) < len(widths)
+        or not all(1 <= each <= width for each in widths)
+    ):
+        raise ValueError(f"widths is {widths!r:.80}; give at least one width from 1 to {width}, each once")
     terms = {}
     for each in widths:
         cut = None if negatives is None else negatives[..., :each]

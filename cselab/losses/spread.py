@@ -3,7 +3,7 @@
 import torch
 
 from .contrast import cosine_matrix
-from .inputs import View, as_views
+from .inputs import View, as_views, require_positive
 from .result import Loss
 
 
@@ -36,8 +36,7 @@ def spread_out(vectors: View, mean_weight: float = 1.0) -> Loss:
         ({'spread_mean': 0.0, 'spread_moment': 0.0}, {'spread_mean': 1.0, 'spread_moment': 0.75})
     """
     (vectors,) = as_views(vectors=vectors)
-    if not mean_weight >= 0:
-        raise ValueError(f"mean_weight is {mean_weight!r}; expected 0 or more")
+    require_positive("mean_weight", mean_weight, zero=True)
     cosines = cosine_matrix(vectors, vectors)
     others = cosines[~torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)]
     moment = (others.square().mean() - 1 / vectors.shape[1]).clamp(min=0)

@@ -122,8 +122,9 @@ def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegative
     return Ranking(scores.mean(axis=1), _square(m, p_values), test)
 
 
+@checked
 def rank_predictions(
-    predicted: Systems, gold: Shaped[np.ndarray, " n"], resamples: int = 1000, seed: int = 0
+    predicted: Systems, gold: Shaped[np.ndarray, " n"], resamples: PositiveInt = 1000, seed: NonNegativeInt = 0
 ) -> Ranking:
     """Systems by the Spearman correlation of their predictions for the same rows.
 

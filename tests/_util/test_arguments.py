@@ -7,10 +7,11 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab import SentenceEncoder, TrainConfig, encode_to_file, train
+from cselab import SentenceEncoder, TrainConfig, encode_to_file, evaluate, train
 from cselab._util.arguments import ArgumentError
 from cselab.data import read_pairs, read_sentences
-from cselab.metrics import alignment, bootstrap_interval, rank_means
+from cselab.evaluators import RandomEncoder, evaluate_beside, fitted, register, word_overlap
+from cselab.metrics import alignment, bootstrap_interval, rank_means, rank_predictions
 from cselab.metrics.degenerate import require_rows
 from cselab.sgw import covariance, group_whiten
 from cselab.world import World
@@ -51,6 +52,13 @@ def in_an_empty_folder(tmp_path, monkeypatch):
         (lambda e: require_rows(np.array([["a"]]), 1), "expected an array of numbers"),
         (lambda e: bootstrap_interval(ROWS[:, 0], ROWS[:, 1], resamples=0), "resamples is 0; expected a whole number"),
         (lambda e: rank_means(5), r"scores is 5; expected an array of numbers \[m n\]"),
+        (lambda e: rank_predictions(5, 5), r"predicted is 5; expected an array of numbers \[m n\]"),
+        (lambda e: word_overlap(5, 5), "sentences1 is 5; expected a list"),
+        (lambda e: fitted(e, "centred", limit=""), "limit is ''; expected a whole number of at least 1, or None"),
+        (lambda e: evaluate_beside(e, "world", text=5), "text is 5; expected text, or a path"),
+        (lambda e: evaluate(e, "world", seed="x"), "seed is 'x'; expected a whole number"),
+        (lambda e: RandomEncoder(dim=0), "dim is 0; expected a whole number of at least 1"),
+        (lambda e: register(5), "suite is 5; expected a type"),
         (lambda e: covariance(ROWS), "expected a tensor of numbers"),
         (lambda e: group_whiten(torch.ones(8, 4), "2"), "num_groups is '2'; expected a whole number"),
     ],

@@ -81,16 +81,14 @@ def test_a_template_wraps_the_text_and_is_never_cut(encode):
     template = "this sentence : {sentence} means [MASK] ."
     tokenizer = encode.encoder.tokenizer
     before = tokenizer(BATCH)["input_ids"]
-    short = Encode(encode.encoder, max_length=10)
-    for ids, mask in zip(
-        *(short.tokens(OTHERS, template)[name] for name in ("input_ids", "attention_mask")), strict=True
-    ):
+    short = encode.encoder.tokenize(OTHERS, 10, template)
+    for ids, mask in zip(short["input_ids"], short["attention_mask"], strict=True):
         text = tokenizer.decode(ids[mask.bool()])
         assert text.startswith("[CLS] this sentence :") and text.endswith("means [MASK]. [SEP]")
         assert mask.sum() <= 10
     assert tokenizer(BATCH)["input_ids"] == before
     with pytest.raises(ValueError, match=r"a template has \{sentence\}"):
-        encode.tokens(BATCH, "no place for it")
+        encode.encoder.tokenize(BATCH, 10, "no place for it")
 
 
 def test_another_encoder_encodes_and_one_that_is_frozen_has_no_gradient(encode):

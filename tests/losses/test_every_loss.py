@@ -235,9 +235,9 @@ def test_what_is_not_a_matrix_of_floats_is_refused(make_views, unchecked_annotat
 TEMPERED = [function for function in EXPORTED if "temperature" in inspect.signature(function).parameters]
 
 
-@pytest.mark.parametrize("temperature", [0.0, -0.05, float("nan"), float("inf")])
+@pytest.mark.parametrize("temperature", [0.0, -0.05, float("nan"), float("inf"), "5", torch.ones(2), torch.ones(0)])
 @pytest.mark.parametrize("function", TEMPERED, ids=lambda function: function.__name__)
-def test_a_temperature_that_is_not_positive_is_refused(make_views, function, temperature):
+def test_a_temperature_that_is_not_positive_is_refused(make_views, unchecked_annotations, function, temperature):
     loss = Case(function, {"temperature": temperature})
     with pytest.raises(ValueError, match=r"temperature is .*; expected a positive, finite number"):
         loss(make_views(loss.views))
@@ -247,6 +247,23 @@ def test_a_temperature_that_is_not_positive_is_refused(make_views, function, tem
 def test_an_m_that_is_not_positive_is_refused(m):
     with pytest.raises(ValueError, match=f"m is {m}"):
         losses.off_dropout_info_nce(*[torch.eye(3)] * 3, 0.05, m)
+
+
+def test_numbers_and_weights_of_a_wrong_type_are_named(unchecked_annotations):
+    views = torch.eye(3)
+    for call, said in (
+        (lambda: losses.spread_out(views, torch.ones(2)), "mean_weight is tensor"),
+        (lambda: losses.barlow_twins(views, views, None), "weight is None; expected a positive, finite number, or 0"),
+        (lambda: losses.triplet(views, views, views, float("inf")), "margin is inf"),
+        (
+            lambda: losses.info_nce(views, views, 1.0, log_weights=print),
+            r"log_weights has shape \[\]; expected a tensor",
+        ),
+        (lambda: losses.matryoshka_info_nce(views, views, 1.0, 5), "widths is 5; give at least one width"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            call()
+    assert losses.triplet(views, views, views, 0).total == 0
 
 
 def test_unknown_choices_list_the_allowed(unchecked_annotations):

@@ -105,5 +105,5 @@ def test_what_does_not_fit_is_refused(loss, make_views, unchecked_annotations):
         call(torch.ones(4, 2, 5))
     with pytest.raises(TypeError, match="negatives is list; give a floating-point torch tensor"):
         call([1.0])
-    with pytest.raises(ValueError, match=r"log_weights has shape \[6, 6\]; expected \[6, 8\]: a row for each"):
+    with pytest.raises(ValueError, match=r"log_weights has shape \[6, 6\]; expected a tensor \[6, 8\]: a row"):
         call(torch.ones(2, 5).double(), torch.zeros(6, 6))

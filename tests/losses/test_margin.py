@@ -20,5 +20,5 @@ def test_a_triplet_in_order_costs_nothing():
 
 def test_a_margin_below_0_is_refused():
     views = torch.eye(3)
-    with pytest.raises(ValueError, match="margin is -1; expected a number of at least 0"):
+    with pytest.raises(ValueError, match="margin is -1; expected a positive, finite number, or 0"):
         triplet(views, views, views, -1)

@@ -60,5 +60,5 @@ def test_it_is_the_global_orthogonal_regulariser_of_sentence_transformers(make_v
 
 
 def test_a_negative_weight_is_refused():
-    with pytest.raises(ValueError, match="mean_weight is -1; expected 0 or more"):
+    with pytest.raises(ValueError, match="mean_weight is -1; expected a positive, finite number, or 0"):
         spread_out(torch.eye(3), -1)

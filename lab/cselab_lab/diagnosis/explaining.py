@@ -89,7 +89,6 @@ def explain_score(
     expected: float | str,
     data: str | Path | None = None,
     changes: int = 2,
-    tolerance: float | None = None,
 ) -> Explanation:
     """Find the choice that makes an STS score the expected number.
 
@@ -100,15 +99,15 @@ def explain_score(
 
     Args:
         task: a task of the STS suite or the world's ("STS12", "STS-B", "Classroom-STS"), a file of pairs, or `Pairs`.
-        expected: the number; text ("60.70") keeps its digits, and with them the accuracy.
+        expected: the number; text ("60.70") keeps its digits, and with them the accuracy: half of the last digit, plus
+            0.005 for differences between machines.
         changes: the most changes at once. With three, chance hits become likely.
-        tolerance: in points; default half of the last digit, plus 0.005 for differences between machines.
 
     Raises:
         ValueError: an unknown task, or text that is not a number.
         DataError: missing or damaged data.
     """
-    return ScoreExplainer(encoder, task, data).explain(expected, changes, tolerance)
+    return ScoreExplainer(encoder, task, data).explain(expected, changes)
 
 
 class ScoreExplainer:
@@ -126,9 +125,12 @@ class ScoreExplainer:
         """See `explain_score`."""
         try:
             number = float(expected)
-        except ValueError:
+            if not abs(number) <= 100:
+                raise ValueError
+        except (TypeError, ValueError):
             raise ValueError(
-                f"expected must be a number of points such as 60.73, with a point and no %; got {expected!r}"
+                "expected must be a number of points, -100 to 100, such as 60.73, with a point and no %; "
+                f"got {expected!r}"
             ) from None
         if isinstance(expected, str) and abs(number) < 1 and len(expected.partition(".")[2]) > 2:
             raise ValueError(f"expected {expected} is a fraction, and scores are in points: give {100 * number:g}")
@@ -136,7 +138,7 @@ class ScoreExplainer:
             tolerance = 0.5 * 10.0 ** -len(str(expected).partition(".")[2]) + OTHER_ARITHMETIC
         tried: list[Trial] = []
         explained: list[Trial] = []
-        for level in range(changes + 1):
+        for level in range(min(changes, len(self.axes)) + 1):
             scored = [one for one in self.tries(level) if np.isfinite(one.score)]
             tried += scored
             explained = [one for one in scored if abs(one.score - number) <= tolerance]

@@ -85,7 +85,7 @@ class TieTable:
         return f"{table(self.rows())}\n\n{self.note()}"
 
 
-def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str, float]]", seed: int = 0) -> TieTable:
+def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str, float]]") -> TieTable:
     """Find the systems in a table that tie.
 
     Args:
@@ -93,7 +93,6 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
             file (.csv, .tsv ...); a file of three columns, system, task (or seed) and score; a table with a row per
             sentence pair, a column gold with the gold score, and the predictions of each system; or a folder of MTEB's
             result files (`cselab.integrations.mteb`).
-        seed: the seed of the bootstrap.
 
     Raises:
         DataError: a file in none of these forms; the message names the missing part.
@@ -112,7 +111,7 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
         numbers = frame.apply(lambda column: _numbers(column, what, "row")).dropna(axis="columns", how="all")
         _check(numbers, gold, what)
         predicted = numbers.drop(columns=gold)
-        ranking = rank_predictions(predicted.to_numpy(float).T, numbers[gold].to_numpy(float), seed=seed)
+        ranking = rank_predictions(predicted.to_numpy(float).T, numbers[gold].to_numpy(float))
         scaled = Ranking(100 * ranking.scores, ranking.p_values, ranking.test)
         gone = [str(name) for name in frame.columns if name not in numbers.columns]
         notes += [f"Left out, as not numbers: {', '.join(gone)}."] if gone else []
@@ -124,7 +123,7 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
             f"{what}: {len(table)} systems and {table.shape[1]} shared tasks or seeds; expected at least "
             f"two of each. {' '.join(notes)}".strip()
         )
-    ranking = rank_means(table.to_numpy(float), seed=seed)
+    ranking = rank_means(table.to_numpy(float))
     return TieTable([str(name) for name in table.index], ranking, f"over {table.shape[1]} units", "\n".join(notes))
 
 

@@ -45,6 +45,8 @@ EXPLAIN = "explain-score micro --expected"
         ("encode micro /proc/self/mem --output v.npy", "/proc/self/mem cannot be read"),
         (f"{EXPLAIN} 50 --task same.tsv", "same.tsv gives no score: all its grades"),
         (f"{EXPLAIN} 0.5378 --task pairs.tsv", "0.5378 is a fraction, and scores are in points: give 53.78"),
+        (f"{EXPLAIN} nan --task pairs.tsv", "with a point and no %; got 'nan'"),
+        (f"{EXPLAIN} 1e9 --task pairs.tsv", "of points, -100 to 100, such as 60.73"),
         (f"{EXPLAIN} 53.78% --task pairs.tsv", "with a point and no %; got '53.78%'"),
         (f"{EXPLAIN} 53,78 --task pairs.tsv", "with a point and no %; got '53,78'"),
         ("train simcse --corpus pairs.txt --output blocked --batch-size 2 --dev none", "run.json.part blocks"),

@@ -92,7 +92,7 @@ def test_the_digits_say_how_exact_a_number_is_and_the_encoder_stays_as_it_was():
     assert explain_score(encoder, PAIRS, "12.3", changes=1).tolerance == pytest.approx(0.055)
     assert explain_score(encoder, PAIRS, "12.34", changes=1).tolerance == pytest.approx(0.01)
     assert (encoder.pooling, encoder.representation, encoder.weights_hash()) == ("mean", "backbone", before)
-    with pytest.raises(ValueError, match=r"a number of points such as 60\.73"):
+    with pytest.raises(ValueError, match=r"a number of points, -100 to 100, such as 60\.73"):
         explain_score(encoder, PAIRS, "sixty")
 
 

@@ -33,7 +33,7 @@ def sentences_or_world(sentences: Sequence[str] | None, count: int) -> list[str]
 
 
 def dropout_views(
-    encoder: SentenceEncoder, sentences: Sequence[str], times: int, seed: int = 0, dropout: bool = True
+    encoder: SentenceEncoder, sentences: Sequence[str], times: int, dropout: bool = True
 ) -> Float[np.ndarray, "k n d"]:
     """`times` vectors of each sentence, each with its own dropout masks (or without any), before the head.
 
@@ -50,7 +50,7 @@ def dropout_views(
     features = encoder.tokenize(sentences)
     mode = encoder.training
     with torch.no_grad(), torch.random.fork_rng():
-        torch.manual_seed(seed)
+        torch.manual_seed(0)
         encoder.train(dropout)
         try:
             views = [encoder.pooled(features).float().cpu().numpy() for _ in range(times)]

@@ -245,9 +245,9 @@ class RankLab(Panel):
         return {name: cross_correlation(*views).numpy() for name, views in self.state.both.items()}
 
 
-def normal_views(rows: int = 256, width: int = 256) -> np.ndarray:
-    """Two views [2, rows, width] of standard normal vectors, a tenth of their variance noise."""
-    clean, *noise = np.random.default_rng(0).normal(size=(3, rows, width))
+def normal_views() -> np.ndarray:
+    """Two views [2, 256, 256] of standard normal vectors, a tenth of their variance noise."""
+    clean, *noise = np.random.default_rng(0).normal(size=(3, 256, 256))
     return np.stack([0.9**0.5 * clean + 0.1**0.5 * each for each in noise]).astype(np.float32)
 
 

@@ -332,10 +332,9 @@ class WhiteningLab(Panel):
         return {name: rows.numpy() for name, rows in outcome(self.state).parts.items()}
 
 
-def plane_points(count: int = SENTENCES, seed: int = 0) -> np.ndarray:
-    """A long, tilted cloud away from the origin, [1, count, 2]: a small cone."""
-    generator = np.random.default_rng(seed)
-    points = generator.normal(size=(count, 2)) * [1.0, 0.25]
+def plane_points() -> np.ndarray:
+    """A long, tilted cloud away from the origin, [1, SENTENCES, 2]: a small cone."""
+    points = np.random.default_rng(0).normal(size=(SENTENCES, 2)) * [1.0, 0.25]
     turn = np.array([[np.cos(0.6), np.sin(0.6)], [-np.sin(0.6), np.cos(0.6)]])
     return (points @ turn + [1.6, 1.2])[None].astype(np.float32)
 

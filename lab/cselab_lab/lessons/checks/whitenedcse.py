@@ -35,9 +35,9 @@ def _covariance(x: Any) -> Any:
     return _centred(x).T @ _centred(x) / len(x)
 
 
-def _root(covariance: Any, eps: float = 1e-6) -> Any:
+def _root(covariance: Any) -> Any:
     values, axes = torch.linalg.eigh(covariance)
-    return axes * (values.clamp(min=0) + eps) ** -0.5 @ axes.T
+    return axes * (values.clamp(min=0) + 1e-6) ** -0.5 @ axes.T
 
 
 def _by_schur(covariance: Any) -> Any:
