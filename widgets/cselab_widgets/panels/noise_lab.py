@@ -406,6 +406,5 @@ def _cosines(state: NoiseLabState) -> Plane:
         traces,
         x,
         {"title": {"text": "cosine"}},
-        words="Boxes hold half of the pairs, whiskers 90 %. +noise adds Gaussian noise, -noise uses means of "
-        f"{state.mean_of} passes.",
+        words=f"Boxes hold half of the pairs, whiskers 90 %. -noise uses means of {state.mean_of} passes.",
     )

@@ -28,8 +28,8 @@ CHANNELS = 32  # of the heat maps
 SENTENCES = 640  # of the default batch and the others
 POINTS = 160  # of the two channels
 QUESTIONS = {
-    "What does whitening change?": (0, 1, 2),
-    "Are held-out sentences white, too?": (3,),
+    "What does whitening change?": (0, 1, 3),
+    "Are held-out sentences white, too?": (2, 3),
     "How does whitening work?": (4,),
 }
 
@@ -205,16 +205,16 @@ def _fitted_on(views: SameArray, batch_size: int, seed: int) -> tuple[Tensor, Te
 
 
 def figure(state: WhiteningLabState) -> go.Figure:
-    """The covariance before and after, the spectra; held-out sentences; two channels stage by stage."""
+    """The covariance before, after, and of held-out sentences; the spectra; two channels stage by stage."""
     whitened = outcome(state)
     off, after, others = (one.numbers["correlation"] for one in whitened.measured.values())
     planes = [
         _covariance(
-            f"Before: channels are correlated, {off:.2f} on average",
+            f"Before: correlation {off:.2f} on average",
             "before",
             whitened.batch,
             whitened,
-            "Covariance of the batch, in units of the mean variance; a channel is a coordinate of the vectors.",
+            "Covariance, in units of the mean variance; a channel is a coordinate.",
         ),
         _covariance(
             f"After whitening: {after:.2f}",
@@ -223,7 +223,6 @@ def figure(state: WhiteningLabState) -> go.Figure:
             whitened,
             _too_few(state) or f"The same channels of the same sentences{', a group side by side' * state.grouped}.",
         ),
-        _spectra(whitened),
         _covariance(
             f"Held-out sentences, after whitening: {others:.2f}",
             "others",
@@ -231,6 +230,7 @@ def figure(state: WhiteningLabState) -> go.Figure:
             whitened,
             f"{len(whitened.others)} sentences that the whitening was not fitted on.",
         ),
+        _spectra(whitened),
         _stage(state, whitened),
     ]
     return side_by_side(planes, tabs=QUESTIONS)
@@ -416,7 +416,7 @@ def _spectra(whitened: Outcome) -> Plane:
         named_at_ends(lines, "spectrum names", log=True),
         {"title": {"text": "principal axis, largest first"}},
         {"title": {"text": "variance"}, **decades(np.concatenate([line.y for line in lines]))},
-        words="A white spectrum is flat at 1. Where the batch was too small, held-out sentences lie far above 1.",
+        words="A white spectrum is flat at 1. A small batch does not whiten held-out sentences.",
     )
 
 
