@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from html import escape
 from importlib.util import find_spec
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import nbformat
 from browser import MISSING, find_browser
-from cselab_lab.headless.page import PLOTLY_FIGURE, main_figure
+from cselab_lab.headless.page import PLOTLY_FIGURE, main_picture
 from plotly.offline import get_plotlyjs
 
 WIDTH, HEIGHT = 320, 180  # about the size on the page, so that its text can be read
@@ -32,7 +33,7 @@ def thumbnails(executed: Path) -> Iterator[Thumbnail]:
         page, titles = f"lessons/{file.stem}.html", [""]
         if file.stem != "gallery":
             title = next(cell.source for cell in notebook.cells if cell.source.startswith("# "))
-            yield Thumbnail(title.splitlines()[0][2:], page, main_figure(notebook))
+            yield Thumbnail(title.splitlines()[0][2:], page, main_picture(notebook).get(PLOTLY_FIGURE))
             continue
         for cell in notebook.cells:
             if cell.source.startswith("## "):
@@ -40,6 +41,11 @@ def thumbnails(executed: Path) -> Iterator[Thumbnail]:
             for output in cell.get("outputs", []):
                 if figure := output.get("data", {}).get(PLOTLY_FIGURE):
                     yield Thumbnail(titles.pop(0) if titles[1:] else titles[0], page, figure)
+
+
+def short(text: str) -> str:
+    """At most 25 characters, which fit beside a thumbnail's plane or below it."""
+    return shorten(text.replace("<br>", " "), 25, placeholder=" …")
 
 
 def first_plane(figure: dict[str, Any]) -> dict[str, Any]:
@@ -52,7 +58,11 @@ def first_plane(figure: dict[str, Any]) -> dict[str, Any]:
     for name in ("xaxis", "yaxis"):
         axis = {"automargin": True, **given.get(name, {}), "domain": [0, 1]}
         title = axis.get("title") or {}
-        layout[name] = axis | {"title": {**title, "text": title.get("text", "").partition(" (")[0]}}
+        layout[name] = axis | {"title": {**title, "text": short(title.get("text", "").partition(" (")[0])}}
+    if "ticktext" in layout["xaxis"]:
+        layout["xaxis"]["tickangle"] = -90
+    if rows := layout["yaxis"].get("ticktext"):
+        layout["yaxis"]["ticktext"] = [short(text) for text in rows]
     if tall > 2 * HEIGHT and figure["data"][0]["type"] == "heatmap":  # only its colours; dots keep their rows
         layout["yaxis"]["showticklabels"] = False
     elif tall > 2 * HEIGHT:

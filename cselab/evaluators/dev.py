@@ -115,7 +115,7 @@ class UnlabelledEvaluator:
     def __init__(self, sentences: Iterable[str], seed: int = 0) -> None:
         self.sentences = list(dict.fromkeys(check_sentences(sentences)))
         if len(self.sentences) < 2:
-            raise ValueError(f"{len(self.sentences)} different sentences; at least two are needed")
+            raise ValueError(f"different sentences: {len(self.sentences)}; at least two are needed")
         generator = random.Random(seed)
         self.twins = [without_half(sentence, generator) for sentence in self.sentences]
 

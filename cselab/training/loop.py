@@ -160,12 +160,12 @@ def epoch_order(size: int, seed: int, epoch: int) -> Tensor:
 def _check_size(corpus: Sequence[Any], batch_size: int) -> None:
     if len(corpus) < batch_size:
         raise ValueError(
-            f"the corpus has {len(corpus)} sentences, fewer than one batch of {batch_size}: "
+            f"sentences in the corpus: {len(corpus)}, fewer than one batch of {batch_size}: "
             "give more sentences or a smaller batch_size"
         )
     distinct = len(set(corpus))
     if distinct < batch_size:
         raise ValueError(
-            f"the corpus has only {distinct} different sentences (of {len(corpus)}), fewer than one batch of "
+            f"different sentences in the corpus: {distinct} (of {len(corpus)}), fewer than one batch of "
             f"{batch_size}: a sentence cannot be contrasted with itself"
         )

@@ -13,7 +13,7 @@ from .signs import Sign
 if TYPE_CHECKING:
     from .evidence import Evidence
 
-NEEDS = "needs an encoder, a run, a corpus or more texts"
+NEEDS = "needs an encoder, a run, a corpus, more texts, or vectors without a complete collapse"
 
 
 @dataclass(frozen=True, eq=False)

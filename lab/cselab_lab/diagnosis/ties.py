@@ -120,7 +120,7 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
     notes += more
     if len(table) < 2 or table.shape[1] < 2:
         raise ValueError(
-            f"{what}: {len(table)} systems and {table.shape[1]} shared tasks or seeds; expected at least "
+            f"{what}: systems: {len(table)}; shared tasks or seeds: {table.shape[1]}; expected at least "
             f"two of each. {' '.join(notes)}".strip()
         )
     ranking = rank_means(table.to_numpy(float))

@@ -570,7 +570,7 @@ def dev_evaluator(
     if choice == "corpus":
         held_out = min(HELD_OUT, len(sentences) // 10)
         if held_out < 20:
-            raise ValueError(f"the corpus has {len(sentences)} sentences, too few to hold some out: use --dev world")
+            raise ValueError(f"sentences in the corpus: {len(sentences)}, too few to hold some out: use --dev world")
         held = sentences[-held_out:]
         unseen = set(held)
         rest = [row for row in sentences[:-held_out] if row not in unseen]

@@ -23,6 +23,7 @@ from .record import MIME_TYPE as RECORD_TYPE
 PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OWN_FIGURE = "data-cselab-figure"
+NOTE = re.compile(r'<p class="cselab-note">(.*?)(?: Click [^.]*\.)?</p>')  # a click does nothing in the main picture
 PLOTS = Path(__file__).parent / "page_template" / "plots.js"
 NAME = r"(?<!<msub>)<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)"  # of a function without a bracket
 UNCROWDED = {  # in MathML: space around a function's name, none inside bars, and a prime as high as its letter
@@ -90,25 +91,22 @@ def loaded_from_outside(page: str) -> list[str]:
     return [address for pattern in LOADING for address in re.findall(pattern, page)]
 
 
-def main_figure(notebook: NotebookNode) -> dict | None:
-    """The plotly figure of the cell tagged `main-picture`, or else of the last cell that has one."""
-    figures = [
-        ("main-picture" in cell.metadata.get("tags", []), output.data[PLOTLY_FIGURE])
+def main_picture(notebook: NotebookNode) -> dict:
+    """The output with a plotly figure of the cell tagged `main-picture`, or else of the last cell that has one."""
+    found = [
+        ("main-picture" in cell.metadata.get("tags", []), output.data)
         for cell in notebook.cells
         for output in cell.get("outputs", [])
         if PLOTLY_FIGURE in output.get("data", {})
     ]
-    return next((figure for tagged, figure in figures[::-1] if tagged), figures[-1][1] if figures else None)
+    return next((data for tagged, data in found[::-1] if tagged), found[-1][1] if found else {})
 
 
 def results_first(notebook: NotebookNode) -> None:
-    """Put the main picture and the recorded numbers below the title.
-
-    The picture is `main_figure`.
-    """
-    figure = main_figure(notebook)
-    picture = _drawn(figure, "main-picture") if figure else ""
-    picture = f'<div class="scroll">{picture}</div>' if picture else ""
+    """Put the main picture, its explanation and the recorded numbers below the title."""
+    data = main_picture(notebook)
+    note = "".join(f'<p class="aside">{note}</p>' for note in NOTE.findall(data.get("text/html", "")) if note)
+    picture = f'<div class="scroll">{_drawn(data[PLOTLY_FIGURE], "main-picture")}{note}</div>' if data else ""
     recorded = [
         output.data[RECORD_TYPE]
         for cell in notebook.cells

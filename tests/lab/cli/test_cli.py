@@ -236,7 +236,7 @@ def test_adapters_of_that_rank_are_trained_and_merged(encoder, corpus, tmp_path)
         (["--set", "temperature=hot"], "'temperature' needs a float (its default is 0.05); got 'hot'"),
         (["--set", "temperature"], "--set must be NAME=VALUE, got 'temperature'"),
         (["--set", "variant=best"], "unknown variant of simcse 'best'. Choose one of default, paper, released"),
-        (["--batch-size", 65], "the corpus has 64 sentences, fewer than one batch of 65"),
+        (["--batch-size", 65], "sentences in the corpus: 64, fewer than one batch of 65"),
         (["--steps", "9" * 30], "is not in the range 1<=x<=1000000000"),
         (["--epochs", "inf"], "'--epochs': inf is not in the range 0<x<=1000000"),
         (["--seeds", f"0-{10**12}"], "is more than 1000 seeds"),
@@ -262,7 +262,7 @@ def test_a_setting_that_may_be_none_is_checked_by_its_annotation(encoder, corpus
     "content, words",
     [
         (b"\n  \n", "no sentence found"),
-        (b"the same sentence\n" * 64, "only 1 different sentences (of 64)"),
+        (b"the same sentence\n" * 64, "different sentences in the corpus: 1 (of 64)"),
         (b"the caf\xe9 is open\n" * 64, "line 1: byte 0xe9 is not utf-8"),
     ],
 )

@@ -46,7 +46,7 @@ def test_corpus_holds_the_last_sentences_out_and_trains_on_none_of_them():
     assert evaluator(make_encoder()).keys() >= {"score", "uniformity"}
     evaluator, rest, _ = dev_evaluator("corpus", [f"sentence {number}" for number in range(20_000)])
     assert len(evaluator.sentences) == 500 and len(rest) == 19_500
-    with pytest.raises(ValueError, match=r"199 sentences, too few to hold some out: use --dev world"):
+    with pytest.raises(ValueError, match=r"sentences in the corpus: 199, too few to hold some out: use --dev world"):
         dev_evaluator("corpus", CORPUS[:199])
 
 

@@ -4,6 +4,7 @@ import plotly.graph_objects as go
 import pytest
 from cselab_lab.headless.page import loaded_from_outside, mathml, write_page
 from cselab_lab.lessons.guesses import guess
+from cselab_widgets.kit.page import figure_to_html
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
 from plotly.offline import get_plotlyjs
@@ -146,15 +147,19 @@ def test_the_main_picture_and_the_numbers_come_first_with_answers_open(render):
             "found": [{"name": "near", "words": "0.84", "value": 0.84}],
         }
     }
-    main = shown(plotly_bundle("the hills"), tags=["main-picture"])
+    words = {"summary": "the hills", "note": "Hills of pairs. Click a dot to see it.", "details": ""}
+    panel = plotly_bundle("the hills") | {"text/html": figure_to_html(300, words, {})}
+    main = shown(panel, tags=["main-picture"])
     cells = [new_markdown_cell("# 00 · A tour\n\nSome text"), main, shown(plotly_bundle("a map"), number, answer)]
     page, _ = render(*cells)
     body = page[page.index("<main>") :]
     order = [
-        body.index(part) for part in ("A tour", "the hills", "World-STS", "52.2", "Some text", "a map", "it is 0.84")
+        body.index(part)
+        for part in ("A tour", "the hills", "Hills of pairs", "World-STS", "52.2", "Some text", "a map", "it is 0.84")
     ]
     assert order == sorted(order)
-    assert body.count("the hills") == 2 and body.count("a map") == 1
+    assert body.count("the hills") == body.count("Hills of pairs.") == 2 and body.count("a map") == 1
+    assert body.count("Click a dot") == 1  # in the panel, which reacts; the picture above does not
 
 
 def test_an_unsolved_exercise_names_its_notebook_and_an_empty_guess_shows_nothing(render):

@@ -261,8 +261,8 @@ def summary(state: PairExplorerState) -> str:
 def explain(state: PairExplorerState) -> str:
     """The explanation of the picture."""
     return (
-        f"The line is your pair; a hill holds the pairs of one {state.by}. Click a dot to load its pair. A good "
-        "encoder orders the hills by grade."
+        f"The line is the typed pair; a hill holds the pairs of one {state.by}. A good encoder orders the hills "
+        "by grade. Click a dot to load its pair."
     )
 
 
