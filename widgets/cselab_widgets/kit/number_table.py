@@ -7,8 +7,8 @@ from html import escape
 def number_table(heads: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> str:
     """A line for each row: what it is, then its numbers. Heads are text; what stands in rows is HTML already.
 
-    >>> number_table(["", "gain"], [("SimCSE", ["0.5"])])
-    '<table><tr><td></td><th class="number">gain</th></tr><tr><td>SimCSE</td><td class="number">0.5</td></tr></table>'
+    >>> number_table(["", "gain"], [("a", ["2"])]).split("</tr>")[0]
+    '<table tabindex=0><tr><td></td><th class="number">gain</th>'
     """
     corner, *names = map(escape, heads)
     head = "".join(f'<th class="number">{name}</th>' for name in names)
@@ -17,4 +17,4 @@ def number_table(heads: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]
         for row, cells in rows
     )
     first = f"<th>{corner}</th>" if corner else "<td></td>"
-    return f"<table><tr>{first}{head}</tr>{lines}</table>"
+    return f"<table tabindex=0><tr>{first}{head}</tr>{lines}</table>"

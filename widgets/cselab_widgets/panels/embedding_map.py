@@ -614,7 +614,7 @@ def _neighbour_table(state: EmbeddingMapState, focus: int) -> str:
     same = f" {len(first & others[-1])} of {len(first)} are the same in the first and the last." if others else ""
     return (
         f"<p>Nearest to &ldquo;{escape(state.sentences[focus])}&rdquo; by cosine in full width.{same}</p>"
-        f"<table><tr>{heads}</tr>{''.join(lines)}</table>"
+        f"<table tabindex=0><tr>{heads}</tr>{''.join(lines)}</table>"
     )
 
 
