@@ -13,10 +13,10 @@ from .frame import Command
 
 
 def _vector_file(name: str) -> Path:
-    if not name.endswith((".npy", ".safetensors")):
-        options.writable(name)
+    file = options.writable(name)
+    if file.suffix not in (".npy", ".safetensors"):
         raise ValueError(f"output must end in .npy or .safetensors, got {name}")
-    return options.writable(name)
+    return file
 
 
 @click.command(cls=Command)

@@ -125,8 +125,9 @@ def _read_vectors(file: Path) -> np.ndarray:
             f"{file} is not a complete {file.suffix} file ({reason}): write it again with `cselab encode`"
         ) from None
     if len(held) != 1:
-        names = ", ".join(held) or "none"
-        raise ValueError(f"{file} holds {len(held)} tensors ({names:.200}); expected one: save it in its own file")
+        raise ValueError(
+            f"{file} holds {len(held)} tensors ({', '.join(held) or 'none':.200}); expected one, in a file of its own"
+        )
     return next(iter(held.values()))
 
 

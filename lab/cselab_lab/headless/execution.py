@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import shorten
 from typing import Any
 
 import nbformat
@@ -119,7 +120,7 @@ class _Progress:
             self.heading = next((line.lstrip("# ") for line in lines if line.startswith("#")), self.heading)
         elif lines:
             self.index += 1
-            what = _shortened(f"{self.heading}: {lines[0]}" if self.heading else lines[0])
+            what = shorten(f"{self.heading}: {lines[0]}" if self.heading else lines[0], 88, placeholder="…")
             self.where = f"cell {self.index}/{self.total} ({what})"
             elapsed = f"{time.monotonic() - self.started:.0f} s"
             self.echo(f"[{self.index:>{len(str(self.total))}}/{self.total}]{elapsed:>7}  {what}")
@@ -132,7 +133,3 @@ class _Progress:
 
     def flush(self) -> None:
         """Whole lines are passed on as they come."""
-
-
-def _shortened(text: str, width: int = 88) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"

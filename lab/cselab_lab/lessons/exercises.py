@@ -303,7 +303,7 @@ class Exercise:
             wrong, returned = self.wrong_values(another), _tried(answer, another)
             if returned is not None:
                 explains = [m for m in explains if m not in wrong or another.is_same(returned, wrong[m])]
-        return explains[0] if explains else ""
+        return min(explains, key=lambda message: message.startswith(SIGN), default="")
 
     def _unused(self, example: Example, answer: Callable) -> str:
         """A sentence about the first number among the arguments that changes the right result, but not this answer's.
@@ -355,6 +355,7 @@ FEWER = "Divide by N, the number of rows, not by N - 1."
 MEAN, SUM = "Compute the mean, not the sum.", "Compute the sum, not the mean."
 LENGTH = "Scale to length 1 first: a division by a length is missing."
 WHOLE = "That goes over the whole table: over the rows the axis is 0, over the columns 1."
+SIGN = "One plus or minus is the other way round."
 UNSCALED = "Do not scale the rows to length 1."
 PARTLY = "Divide every cosine by the temperature."
 SLIPS: tuple[tuple[str, str, str | Callable[[re.Match], str]], ...] = (
@@ -368,6 +369,8 @@ SLIPS: tuple[tuple[str, str, str | Callable[[re.Match], str]], ...] = (
     (LENGTH, r" / [\w.]*\bnorm\([^()]*\)", ""),
     (PARTLY, r" / temperature\b", ""),
     ("Divide by the temperature, do not multiply.", r" / temperature\b", " * temperature"),
+    (SIGN, r" - ", " + "),
+    (SIGN, r" \+ ", " - "),
 )
 """Changes of any solution's source, in one place or in all: a message, a pattern, and the text instead."""
 DIAGONAL = "Only the diagonal is wrong."
@@ -393,6 +396,7 @@ def shared_changes(solution: Solution) -> dict[str, Callable]:
     for at, name in enumerate(signature.parameters):
         if at:
             wrong[f"Your `{name}` is one too large."] = with_argument(name, lambda n: n + 1)
+            wrong[f"Your `{name}` is one too small."] = with_argument(name, lambda n: n - 1)
         else:
             wrong[UNSCALED] = with_argument(name, lambda x: x / (x**2).sum(1, keepdims=True) ** 0.5)
     for message, text in _slips(solution.source):

@@ -10,6 +10,7 @@ from typing import Any
 from cselab_lab.headless.record import GUESS_TYPE, NO_GUESS, ticked
 
 CLOSE = 0.15  # a guess is close if it differs from the result by less than this share
+GOOD = "right", "close"
 NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this
 
 
@@ -67,7 +68,7 @@ class Outcome:
         return "\n".join(line for line, _ in self.lines)
 
     def _repr_html_(self) -> str:
-        return ticked((verdict in ("right", "close"), line) for line, verdict in self.lines)
+        return ticked((verdict in GOOD, line) for line, verdict in self.lines)
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         """The comparison for a page and for `cselab notebooks collect`."""
@@ -109,8 +110,10 @@ def _verdict(mine: Any, measured: float) -> str:
     """
     if isinstance(mine, str) and mine.strip().endswith("%"):  # of a share, or of a score that counts from 0 to 100
         value = mine.strip().removesuffix("%")
-        verdicts = [_verdict(value, one) for one in (100 * measured, measured)]
-        return next((one for one in verdicts if one in ("right", "close")), verdicts[abs(measured) > 1])
+        share, points = (_verdict(value, one) for one in (100 * measured, measured))
+        if share in GOOD or (abs(measured) <= 1 and points not in GOOD):
+            return share
+        return points if abs(measured) > 1 else f"{points}, if the result is in per cent"
     if isinstance(mine, bool) or not math.isfinite(mine := float(mine)):
         raise ValueError(mine)
     if _words(mine) == _words(float(measured)):

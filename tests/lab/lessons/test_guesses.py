@@ -35,7 +35,7 @@ from cselab_lab.lessons.guesses import guess
         (np.log(64), torch.tensor(4.1589), "x: your guess 4.16, the result 4.16: right"),
         ("35%", 35.0, "x: your guess 35%, the result 35: right"),
         ("5%", 35.2, "x: your guess 5%, the result 35.2: too low"),
-        ("1%", 0.9, "x: your guess 1%, the result 0.9: close"),
+        ("1%", 0.9, "x: your guess 1%, the result 0.9: close, if the result is in per cent"),
         (0.35, 35.2, "x: your guess 0.35, the result 35.2: too low; if you meant 35 %, write 35"),
         (0.1, 35.2, "x: your guess 0.1, the result 35.2: too low"),
         ("", "left", 'x: no guess yet; write one above to see the answer, or "show"'),

@@ -140,10 +140,22 @@ def log_weights(cosines, beta):
     return solution_of("your_own_method.LOG_WEIGHTS")(cosines, beta).clone()
 
 
+def log_weights_of_one_mean(cosines, beta):
+    own, n = torch.eye(len(cosines), dtype=torch.bool), len(cosines)
+    scaled = beta * cosines.detach()
+    return (scaled - scaled[~own].logsumexp(0) + math.log(n * (n - 1))).masked_fill(own, 0.0)
+
+
 def removal_from_the_mean_of_all(x, k):
     centred = x - x.mean()
     directions = np.linalg.svd(centred, full_matrices=False)[2][:k]
     return centred - centred @ directions.T @ directions
+
+
+def removal_of_one(x, k):
+    centred = x - x.mean(axis=0)
+    direction = np.linalg.svd(centred, full_matrices=False)[2][k : k + 1]
+    return centred - centred @ direction.T @ direction
 
 
 def removal_as_coordinates(x, k):
@@ -176,6 +188,7 @@ WRONG = {
         ("Keep most words", tour.COOKS),
     ],
     "tour.INFO_NCE": [
+        ("of the positive by the temperature", lambda c, t=0.05: ((c / t).logsumexp(1) - c.diag()).mean()),
         ("add nothing to a share", lambda c, t=0.05: -((c / t).softmax(1).diag() + 1e-8).log().mean()),
         ("add nothing to a share", lambda c, t=0.05: -(c / t).softmax(1).diag().clamp(min=1e-4).log().mean()),
     ],
@@ -184,7 +197,12 @@ WRONG = {
         (
             "computed every cosine of two rows",
             lambda x: ((normed(x) @ normed(x).T).sum() - len(x)) / len(x) / (len(x) - 1),
-        )
+        ),
+        (
+            "not their width",
+            lambda x: (normed(x).sum(0) @ normed(x).sum(0) - x.shape[1]) / np.prod(x.shape[1] - np.arange(2)),
+        ),
+        ("Square the length", lambda x: (np.linalg.norm(normed(x).sum(0)) - len(x)) / (len(x) * (len(x) - 1))),
     ],
     "anisotropy.REMOVAL": [
         ("coordinates along the directions", removal_as_coordinates),
@@ -192,6 +210,9 @@ WRONG = {
         ("`k` changes nothing", lambda x, k: solution_of("anisotropy.REMOVAL")(x, 1)),
         ("Your `k` is one too large", lambda x, k: solution_of("anisotropy.REMOVAL")(x, k + 1)),
         ("over the whole table", removal_from_the_mean_of_all),
+        ("Your `k` is one too small", lambda x, k: solution_of("anisotropy.REMOVAL")(x, k - 1)),
+        ("plus or minus", lambda x, k: 2 * (x - x.mean(axis=0)) - solution_of("anisotropy.REMOVAL")(x, k)),
+        ("one direction", removal_of_one),
         ("Do not scale the rows", lambda x, k: solution_of("anisotropy.REMOVAL")(normed(x), k)),
     ],
     "simcse.VIEWS": [
@@ -266,6 +287,9 @@ WRONG = {
         ("Detach only the factors", lambda *a: solution_of("focal_infonce.CONSTANT")(*a).detach()),
     ],
     "alignment_uniformity.ALIGNMENT": [
+        ("not the difference", lambda x, y, grades, t=4: normalize(x - y)[grades > t].square().sum(1).mean()),
+        ("Square first", lambda x, y, grades, t=4: (normalize(x) - normalize(y))[grades > t].sum(1).square().mean()),
+        ("plus or minus", lambda x, y, grades, t=4: (normalize(x) + normalize(y))[grades > t].square().sum(1).mean()),
         ("both sides", lambda x, y, grades, t=4: (normalize(x) - y)[grades > t].square().sum(1).mean()),
         ("both sides", lambda x, y, grades, t=4: (x - normalize(y))[grades > t].square().sum(1).mean()),
         (
@@ -324,6 +348,7 @@ WRONG = {
         ("The prediction is a dictionary", (Both, 24)),
     ],
     "your_own_method.LOG_WEIGHTS": [
+        ("its own mean", log_weights_of_one_mean),
         (
             ".detach()",
             lambda c, beta: (

@@ -134,8 +134,9 @@ def published_table(paper: str, number: int) -> PublishedTable:
         ValueError: an unknown paper, or a table that it does not have; lists the known ones.
     """
     if number not in tables_of(paper):
-        known = ", ".join(map(str, tables_of(paper)))
-        raise ValueError(f"no numbers of table {number!r} of {paper}; expected one of tables {known}")
+        raise ValueError(
+            f"no numbers of table {number!r} of {paper}; expected one of tables {', '.join(map(str, tables_of(paper)))}"
+        )
     (path,) = (HERE / "tables").glob(f"{paper}_table{number}_*.csv")
     with open(path, encoding="utf-8", newline="") as file:
         cells = tuple(

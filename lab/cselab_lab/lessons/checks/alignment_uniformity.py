@@ -45,6 +45,8 @@ ALIGNMENT = Exercise(
             "[grades > threshold] -> ",
             "> threshold -> <= threshold",
         ),
+        "Scale the sides to length 1, not the difference.": "(u - v)[ -> torch.nn.functional.normalize(x - y, dim=1)[",
+        "Square first, then sum.": ".square().sum(dim=1) -> .sum(dim=1).square()",
         "A pair whose grade equals the threshold does not count.": "> threshold -> >= threshold",
         "Divide by the number of pairs that count, not by the number of all pairs.": ".mean() -> .sum() / len(grades)",
         "The squared distance is 2 - 2 times the cosine.": (

@@ -56,6 +56,8 @@ MEAN_COSINE = Exercise(
     mistakes={
         "Each row is paired with itself, too.": "(total @ total - n) / (n * (n - 1)) -> total @ total / n**2",
         "The n products of a row with itself are still in the sum. Subtract them.": "total - n -> total",
+        "n is the number of rows, not their width.": "n = len(vectors) -> n = vectors.shape[1]",
+        "Square the length of the sum.": "total @ total -> np.linalg.norm(total)",
         "Each of the n products of a row with itself is 1: subtract n, not 1.": "total - n -> total - 1",
         "That is the length of the mean vector. Square it, and leave out the pairs of a row with itself.": (
             "(total @ total - n) / (n * (n - 1)) -> np.linalg.norm(total / n)"
@@ -91,6 +93,7 @@ REMOVAL = Exercise(
         "The mean was not removed: subtract the mean, then look for directions.": (
             "vectors - vectors.mean(axis=0) -> vectors"
         ),
+        "That is one direction: remove the first k of them.": "[:k] -> [k : k + 1]",
         "You removed the directions of the smallest variance.": "[:k] -> [::-1][:k]",
         "You kept the k directions and removed the rest: subtract them.": "centred - centred @ -> centred @",
         "These are coordinates along the directions: multiply them by the directions again.": (

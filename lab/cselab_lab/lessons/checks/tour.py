@@ -65,6 +65,7 @@ INFO_NCE = Exercise(
     mistakes=choice_mistakes(lambda cosines, temperature=0.05: cosines / temperature)
     | {
         "The log is missing.": "(logits.logsumexp(dim=1) - logits.diagonal()) -> logits.softmax(dim=1).diagonal()",
+        "Divide the cosine of the positive by the temperature, too.": "logits.diagonal() -> cosines.diagonal()",
         "Each row has its own sum; yours is the sum of the whole table.": "dim=1 -> dim=(0, 1)",
         "The temperature divides inside the exponential, not the loss.": (
             "cosines / temperature -> cosines; .mean() -> .mean() / temperature"

@@ -68,6 +68,10 @@ LOG_WEIGHTS = Exercise(
         ),
         "Divide by the mean, not by the sum: they have the mean 1.": " + torch.tensor(len(cosines) - 1.0).log() -> ",
         "A row has N - 1 negatives: log(N - 1), not log N.": "len(cosines) - 1.0 -> float(len(cosines))",
+        "Each row has its own mean.": (
+            ".log_softmax(dim=1) -> .flatten().log_softmax(0).view_as(cosines); "
+            "len(cosines) - 1.0 -> len(cosines) * (len(cosines) - 1.0)"
+        ),
         "Harder is more similar: the weight grows with the cosine.": "(beta * -> (-beta *",
         "Divide by the mean over the row, so that only the share of each negative changes.": (
             ".log_softmax(dim=1) -> ;  + torch.tensor(len(cosines) - 1.0).log() -> "
