@@ -154,13 +154,13 @@ WANTED = 0.8
 SLACK = 0.02  # possible error of a thousand simulated tries
 
 
-def power(seeds: int, gain: float = GAIN, spread: float = DEVIATION) -> float:
+def power(seeds: int) -> float:
     """How often a two-sided paired t-test over `seeds` seeds gives p < 0.05.
 
     >>> power(2) < 0.2 < 0.95 < power(20)
     True
     """
-    limit, shift = t.ppf(0.975, seeds - 1), gain / spread * seeds**0.5
+    limit, shift = t.ppf(0.975, seeds - 1), GAIN / DEVIATION * seeds**0.5
     return float(nct.sf(limit, seeds - 1, shift) + nct.cdf(-limit, seeds - 1, shift))
 
 
