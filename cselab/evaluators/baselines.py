@@ -205,6 +205,7 @@ def fitted(
     return TransformedEncoder(encoder, fit(transform, vectors), name)
 
 
+@checked
 def named_encoder(
     name: str,
     pooling: str | None = None,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
+from cselab._util.arguments import checked
 from cselab._util.choices import check_choice
 from cselab.data import Pairs, load_sts, read_sentences, sts_splits
 from cselab.data.pairs import as_pairs, has_pairs
@@ -86,6 +87,7 @@ class GeometryTask:
             return replace(record, failure=str(reason))
 
 
+@checked
 def positives(pairs: Pairs, threshold: float | int = ALIGNMENT_THRESHOLD) -> Pairs:
     """The pairs whose gold score is above the threshold."""
     return pairs.rows([row for row, score in enumerate(pairs.scores) if score > threshold])

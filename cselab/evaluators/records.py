@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cselab._util.arguments import checked
 from cselab._util.choices import check_choice
 from cselab._util.writing import write_text
 from cselab.data.sts import STS_TASKS
@@ -256,6 +257,7 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     ]
 
 
+@checked
 def read_scores(path: str | Path) -> Scores:
     """Scores from a file that `Scores.to_json` wrote (without the predictions)."""
     content = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -75,8 +75,9 @@ def tasks_by_suite(suites: Sequence[Suite], tasks: Sequence[str] | None) -> list
         if not any(task in suite.tasks for suite in suites):
             elsewhere = [name for name, suite in SUITES.items() if task in suite.tasks]
             if elsewhere:
-                asked = ", ".join(suite.name for suite in suites)
-                raise ValueError(f"task {task!r} belongs to suite {elsewhere[0]!r}, not to {asked}")
+                raise ValueError(
+                    f"task {task!r} belongs to suite {elsewhere[0]!r}, not to {', '.join(one.name for one in suites)}"
+                )
             allowed = "; ".join(f"{suite.name}: {', '.join(suite.tasks)}" for suite in suites)
             hint = did_you_mean(task, [known for suite in SUITES.values() for known in suite.tasks])
             raise ValueError(f"unknown task {task!r}.{hint} The tasks are: {allowed}")

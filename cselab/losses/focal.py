@@ -56,6 +56,7 @@ def focal_info_nce(
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
     require_positive("temperature", temperature)
+    require_positive("m", m, zero=True)
 
     cosines = cosines_against(anchor, positive, negatives)
     factors = (cosines + m).diagonal_scatter(cosines.diagonal())

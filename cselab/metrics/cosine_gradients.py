@@ -7,11 +7,14 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
+from cselab._util.arguments import checked
+
 from .geometry import Vectors
 
 TAG = 1e-6
 
 
+@checked
 def cosine_gradients(
     loss: Callable[..., Float[Tensor, ""]], rows: Vectors, columns: Vectors, *others: Vectors
 ) -> Float[Tensor, "n n"]:

@@ -45,8 +45,10 @@ def require_finite(what: str, values: Shaped[np.ndarray, "..."]) -> None:
         raise ValueError(f"the {what} are no numbers: {values.tolist()!r:.60}")
     if np.issubdtype(values.dtype, np.inexact) and not np.isfinite(values).all():
         bad = np.argwhere(~np.isfinite(values))
-        place = ", ".join(map(str, bad[0]))
-        raise ValueError(f"{len(bad)} of the {values.size} {what} are not finite (NaN or Inf), the first at [{place}]")
+        raise ValueError(
+            f"{len(bad)} of the {values.size} {what} are not finite (NaN or Inf), the first at "
+            f"[{', '.join(map(str, bad[0]))}]"
+        )
 
 
 @dataclass(frozen=True)
@@ -261,8 +263,10 @@ def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES) ->
 def require_rows(gold: np.ndarray, *predictions: np.ndarray, least: int = 0) -> None:
     """Refuse sides of different length, numbers that are not finite, and fewer rows than `least`."""
     if any(len(predicted) != len(gold) for predicted in predictions):
-        lengths = " and ".join(str(len(predicted)) for predicted in predictions)
-        raise ValueError(f"a score needs one prediction for each row, not {lengths} predictions of {len(gold)} rows")
+        raise ValueError(
+            "a score needs one prediction for each row, not "
+            f"{' and '.join(str(len(predicted)) for predicted in predictions)} predictions of {len(gold)} rows"
+        )
     if len(gold) < least:
         raise ValueError(f"an interval needs at least {least} rows, got {len(gold)}")
     require_finite("gold scores", gold)

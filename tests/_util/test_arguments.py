@@ -9,9 +9,10 @@ from tiny import make_encoder, make_sentences
 
 from cselab import SentenceEncoder, TrainConfig, encode_to_file, evaluate, train
 from cselab._util.arguments import ArgumentError
-from cselab.data import read_pairs, read_sentences
-from cselab.evaluators import RandomEncoder, evaluate_beside, fitted, register, word_overlap
-from cselab.metrics import alignment, bootstrap_interval, rank_means, rank_predictions
+from cselab.data import as_pairs, read_pairs, read_sentences
+from cselab.evaluators import RandomEncoder, evaluate_beside, fitted, named_encoder, read_scores, register, word_overlap
+from cselab.evaluators.geometry import positives
+from cselab.metrics import alignment, bootstrap_interval, cosine_gradients, rank_means, rank_predictions
 from cselab.metrics.degenerate import require_rows
 from cselab.sgw import covariance, group_whiten
 from cselab.world import World
@@ -57,6 +58,10 @@ def in_an_empty_folder(tmp_path, monkeypatch):
         (lambda e: fitted(e, "centred", limit=""), "limit is ''; expected a whole number of at least 1, or None"),
         (lambda e: evaluate_beside(e, "world", text=5), "text is 5; expected text, or a path"),
         (lambda e: evaluate(e, "world", seed="x"), "seed is 'x'; expected a whole number"),
+        (lambda e: named_encoder(5), "name is 5; expected text"),
+        (lambda e: read_scores(5), "path is 5; expected text, or a path"),
+        (lambda e: positives(as_pairs([("a b", "c d", 5.0)]), "4"), "threshold is '4'; expected a number"),
+        (lambda e: cosine_gradients(sum, "ab", ROWS), "rows is 'ab'; expected an array of numbers"),
         (lambda e: RandomEncoder(dim=0), "dim is 0; expected a whole number of at least 1"),
         (lambda e: register(5), "suite is 5; expected a type"),
         (lambda e: covariance(ROWS), "expected a tensor of numbers"),

@@ -255,6 +255,7 @@ def test_numbers_and_weights_of_a_wrong_type_are_named(unchecked_annotations):
         (lambda: losses.spread_out(views, torch.ones(2)), "mean_weight is tensor"),
         (lambda: losses.barlow_twins(views, views, None), "weight is None; expected a positive, finite number, or 0"),
         (lambda: losses.triplet(views, views, views, float("inf")), "margin is inf"),
+        (lambda: losses.focal_info_nce(views, views, 1.0, print), "m is <built-in"),
         (
             lambda: losses.info_nce(views, views, 1.0, log_weights=print),
             r"log_weights has shape \[\]; expected a tensor",
