@@ -91,13 +91,14 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const ends = data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
-    const margin = { l: 60, r: Math.min(widest(ends) + scale, width / 3), t: BAR + top + (xaxis.side !== "top" ? 0 : width < NARROW ? 46 : 10), b: xaxis.side === "top" ? 8 : 52 };
+    const margin = { l: 60, r: Math.min(widest(ends) + scale, width / 3), t: BAR + top + (xaxis.side !== "top" ? 0 : width < NARROW ? 54 : 18), b: xaxis.side === "top" ? 8 : 52 };
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
       data.forEach((trace) => trace.text?.[0]?.map && Object.assign(trace, { text: trace.text.map((row) => row.map(inWholeNumbers)), textfont: { size: 11 } }));
     }
     const names = yaxis.ticktext ?? [];
-    if (names.length && !yaxis.title?.text) margin.l = Math.max(24, widest(names) + 16);
+    // Plotly would draw all once more after it had measured the names.
+    if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin] = [Math.max(24, widest(names) + 16), false];
     let height = Math.max(tall, 120, names.length * (names.some((name) => name.includes("<br>")) ? 38 : 17));
     if (yaxis.scaleanchor) {
       const shape = xaxis.range && yaxis.range ? Math.min(1, Math.abs(span(yaxis.range) / span(xaxis.range))) : 1; // height to width

@@ -88,11 +88,11 @@ def figure(state: MethodMapState) -> go.Figure:
             )
         )  # fmt: skip
     names = [_name(state, row) for row in shown]
-    bare = {"showline": False, "ticks": "", "automargin": True}
+    bare = {"showline": False, "ticks": ""}
     across = {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
               "side": "top", "fixedrange": True, **bare}  # fmt: skip
     up = {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.3 - len(shown), 2.2],
-          **bare}  # fmt: skip
+          "automargin": True, **bare}  # fmt: skip
     return side_by_side([Plane(answer(state), traces, across, up, tall=LINE * (len(shown) + 2))], 1)
 
 
