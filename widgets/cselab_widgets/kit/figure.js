@@ -244,7 +244,8 @@ const cselabFigure = (() => {
       const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
       const usual = width < NARROW ? LOW : (TALL[columns] ?? LOW);
       const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), WIDE[columns] ?? Infinity);
-      const tops = parts.map((part) => tallness(legendNames(part), each - 16));
+      const names = ({ layout: { yaxis } }) => Math.min(LONG, widest(yaxis?.ticktext ?? [])); // no legend stands above them
+      const tops = parts.map((part) => tallness(legendNames(part), each - 16 - names(part)));
       const highest = Math.max(...visible.map((i) => tops[i]));
       planes.style.gridTemplateColumns = `repeat(${columns}, ${each}px)`;
       plots.splice(parts.length).forEach(remove);
