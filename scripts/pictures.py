@@ -1,6 +1,6 @@
 """Draw the pictures of the README and of the book's first page: `python scripts/pictures.py NAME FILE`.
 
-    python scripts/pictures.py lesson docs/lesson.png                # the tour in JupyterLab, light and dark
+    python scripts/pictures.py lesson docs/lesson.png                # the tour in JupyterLab, in all LOOKS
     python scripts/pictures.py motion docs/sphere.svg                # the sphere, as its panel moves it
     python scripts/pictures.py forest docs/forest.svg                # from results/*.study.jsonl
     python scripts/pictures.py joint docs/joint.svg                  # figure 1 of ImSimCSE
@@ -48,9 +48,10 @@ SHOW_CELL = """async ([id, theme]) => {
     notebook.activeCell.node.scrollIntoView();
 }"""
 LOOKS = (
-    ("-dark", "JupyterLab Dark", 1000, 998),
-    ("", "JupyterLab Light", 1000, 998),
-    ("-phone", "JupyterLab Light", 560, 1300),
+    ("-dark", "JupyterLab Dark", 1000, 992),
+    ("", "JupyterLab Light", 1000, 992),
+    ("-phone", "JupyterLab Light", 560, 1266),
+    ("-phone-dark", "JupyterLab Dark", 560, 1266),
 )
 COVER = "Eight sentences as pairs of points on a sphere: arrows show how InfoNCE pushes each point."
 MOTION = (
@@ -105,7 +106,7 @@ def opened(address: str, width: int, height: int) -> Iterator[Page]:
 
 
 def lesson(picture: Path) -> None:
-    """The tour in JupyterLab: a guess, the answer, and the panel below; light, with `-dark` and `-phone` beside it."""
+    """The tour in JupyterLab: a guess, the answer, and the panel below, in all `LOOKS`."""
     token = secrets.token_hex(16)
     with tempfile.TemporaryDirectory() as folder:
         notebook = nbformat.read(REPOSITORY / "notebooks/00_tour.ipynb", as_version=4)
@@ -122,7 +123,7 @@ def lesson(picture: Path) -> None:
         try:
             while socket.socket().connect_ex(("127.0.0.1", 8917)) and server.poll() is None:
                 time.sleep(1)
-            with opened(f"http://127.0.0.1:8917/doc/tree/00_tour.ipynb?token={token}", 1000, 998) as page:
+            with opened(f"http://127.0.0.1:8917/doc/tree/00_tour.ipynb?token={token}", 1000, 992) as page:
                 page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
                 for id in ("parameters", "setup", "guess-cone", "cone-numbers", "first-look"):
                     page.evaluate(RUN_CELL, id)
