@@ -1,5 +1,6 @@
 """Shared by every test: the shapes in the annotations are checked at each call; browser tests need a browser."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -7,6 +8,9 @@ from pathlib import Path
 import pytest
 from browser import MISSING, find_browser, in_ci
 from jaxtyping import install_import_hook
+
+gc.disable()  # until all tests are collected: it would walk again and again through what stays
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # the cores are busy with tests
 
 sys.modules.setdefault("rfc3987_syntax", None)  # a grammar that jsonschema compiles for two seconds, and nobody uses
 
@@ -73,6 +77,11 @@ def pytest_collection_modifyitems(items):
     if marked and not find_browser() and not in_ci():
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=MISSING))
+
+
+def pytest_collection_finish():
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_runtest_setup(item):

@@ -1,5 +1,6 @@
 """In the kernel of all lessons: work that lessons repeat is done once. CI runs each lesson in a kernel of its own."""
 
+import gc
 import hashlib
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,7 @@ def share(folder: str) -> None:
     pipeline_diff.method_cards = lambda names=None: [*cards(tuple(METHODS if names is None else names))]
     cselab.train, SentenceEncoder._encode_distinct = trained, encoded
     REGISTERED.update(METHODS)
+    gc.freeze()  # the libraries stay
 
 
 def forget() -> None:
