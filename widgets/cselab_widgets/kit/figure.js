@@ -98,7 +98,7 @@ const cselabFigure = (() => {
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more after it had measured the names.
-    if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin] = [Math.max(24, widest(names) + 16), false];
+    if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, widest(names) + 16), false, "allow"];
     let height = Math.max(tall, 120, names.length * (names.some((name) => name.includes("<br>")) ? 38 : 17));
     if (yaxis.scaleanchor) {
       const shape = xaxis.range && yaxis.range ? Math.min(1, Math.abs(span(yaxis.range) / span(xaxis.range))) : 1; // height to width
