@@ -61,7 +61,7 @@ def collect(folder: Path) -> tuple[list[Answer], list[str]]:
         if not lesson:
             left_out.append(f"{path} is not a lesson: no cell calls lesson.setup")
         elif read.setdefault((student or path.stem, lesson), notebook) is not notebook:
-            left_out.append(f"{path} is older than a second file of {student or path.stem} for {lesson}")
+            left_out.append(f"{path} is older than another file of {student or path.stem} for {lesson}")
     answers = (answer for (student, lesson), notebook in read.items() for answer in _answers(student, lesson, notebook))
     return sorted(answers, key=lambda answer: (answer.lesson, answer.student)), left_out
 
