@@ -47,4 +47,5 @@ def forget() -> None:
 
     METHODS.clear()
     METHODS.update(REGISTERED)
+    gc.freeze()  # what is imported meanwhile stays too
     torch.manual_seed(67280421310721)  # torch's own first seed

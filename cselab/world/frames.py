@@ -86,8 +86,8 @@ def read_frames() -> dict[str, Frame]:
     for entry in entries("frames.jsonl"):
         roles = {
             name: Role(adjectives=fillers) if isinstance(fillers, str) else Role(tuple(fillers.items()))
-            for name, fillers in entry.pop("roles").items()
+            for name, fillers in entry["roles"].items()
         }
-        sayings = [Saying(**saying | {"rest": saying.get("rest", "").split()}) for saying in entry.pop("sayings")]
-        frames[entry["name"]] = Frame(**entry, roles=roles, sayings=sayings)
+        sayings = [Saying(**saying | {"rest": saying.get("rest", "").split()}) for saying in entry["sayings"]]
+        frames[entry["name"]] = Frame(**entry | {"roles": roles, "sayings": sayings})
     return frames

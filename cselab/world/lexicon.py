@@ -1,18 +1,19 @@
 """The words of the world, read from the files in data/ with one entry per line: meanings, forms and relations."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from random import Random
 from typing import Any
 
 
-def entries(name: str) -> Iterator[Any]:
+@cache
+def entries(name: str) -> Sequence[Any]:
     """The entries of a file in data/, in their order."""
     lines = files("cselab.world").joinpath("data", name).read_text(encoding="utf-8").splitlines()
-    return map(json.loads, lines)
+    return [*map(json.loads, lines)]
 
 
 @dataclass(eq=False)

@@ -1,5 +1,5 @@
 import json
-import logging
+from unittest import TestCase
 
 import numpy as np
 import pytest
@@ -53,18 +53,18 @@ def test_the_numbers_of_the_last_call_are_in_the_model_card(model):
     assert model.model_card_data.eval_results_dict[evaluator] == metrics[1]
 
 
-def test_a_collapsed_model_has_no_number_and_the_reason_is_logged(model, caplog):
+def test_a_collapsed_model_has_no_number_and_the_reason_is_logged(model):
     class Collapsed:
         model_card_data = model.model_card_data
 
         def encode(self, sentences, **options):
             return np.ones((len(sentences), 4), dtype=np.float32)
 
-    with caplog.at_level(logging.WARNING):
+    with TestCase().assertLogs(level="WARNING") as logged:
         metrics = GeometryEvaluator(FIRST, SECOND)(Collapsed())
     assert list(metrics) == list(MEASURES)
     assert all(np.isnan(list(metrics.values())))
-    assert "point the same way" in caplog.text
+    assert "point the same way" in logged.output[0]
 
 
 @pytest.mark.parametrize(
