@@ -10,6 +10,7 @@ VECTORS, REGISTERED = {}, {}
 
 def share(folder: str) -> None:
     """Give vectors and cards of methods again, and read finished runs of SimCSE back from the folder."""
+    gc.disable()  # imports make no garbage
     from cselab_lab.lessons import pipeline_diff
 
     import cselab
@@ -37,6 +38,7 @@ def share(folder: str) -> None:
     cselab.train, SentenceEncoder._encode_distinct = trained, encoded
     REGISTERED.update(METHODS)
     gc.freeze()  # the libraries stay
+    gc.enable()
 
 
 def forget() -> None:
