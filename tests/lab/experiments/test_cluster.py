@@ -19,7 +19,7 @@ from cselab._util.versions import versions
 pytestmark = pytest.mark.process
 
 WAIT = 120
-LONG = 60  # steps: long enough to be killed in the middle
+LONG = 30  # steps: long enough to be killed in the middle
 
 
 def start(module, *arguments, **options):
