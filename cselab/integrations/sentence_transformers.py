@@ -19,7 +19,7 @@ from cselab.evaluators.geometry import ALIGNMENT_THRESHOLD, Geometry
 try:
     from sentence_transformers.sentence_transformer.evaluation import SentenceEvaluator
 except ImportError:  # before sentence-transformers 6
-    from sentence_transformers.evaluation import SentenceEvaluator  # type: ignore[no-redef]
+    from sentence_transformers.evaluation import SentenceEvaluator
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ import sys
 import warnings
 from typing import Any
 
-from .overview import COMMANDS, OPTIONS, help_text
+from .overview import help_text
 
-__all__ = ["COMMANDS", "OPTIONS", "app", "help_text", "main"]
+__all__ = ["app", "main"]
 
 
 def main() -> None:

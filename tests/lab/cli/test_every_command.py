@@ -10,6 +10,7 @@ import click
 import pytest
 from click.testing import CliRunner
 from cselab_lab import cli
+from cselab_lab.cli import overview
 
 HEAVY = {"torch", "numpy", "pandas", "transformers", "dask", "plotly", "huggingface_hub"}
 WRONG = {  # by the type of an argument or option: a wrong value, and a part of the error
@@ -166,11 +167,11 @@ def test_help_and_refusals_import_no_library():
 
 @pytest.mark.process
 def test_the_help_that_imports_nothing_is_that_of_the_commands():
-    for name, (_, summary) in cli.COMMANDS.items():
+    for name, (_, summary) in overview.COMMANDS.items():
         command = cli.app.get_command(None, name)
         assert command.name == name and command.help.startswith(summary.removesuffix("."))
     options = {name for option in cli.app.params for name in option.opts}
-    assert {name for text in cli.OPTIONS for name in re.findall(r"--\w[\w-]*", text)} == options | {"--help"}
-    assert all(len(line) <= 80 for line in cli.help_text().splitlines())
+    assert {name for text in overview.OPTIONS for name in re.findall(r"--\w[\w-]*", text)} == options | {"--help"}
+    assert all(len(line) <= 80 for line in overview.help_text().splitlines())
     done = subprocess.run([Path(sys.executable).with_name("cselab"), "-h"], capture_output=True, text=True)
-    assert done.stdout == run("-h")[1] == f"{cli.help_text()}\n"
+    assert done.stdout == run("-h")[1] == f"{overview.help_text()}\n"
