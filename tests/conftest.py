@@ -87,6 +87,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_collection_finish():
     gc.freeze()
+    gc.set_threshold(100_000)  # objects; 700 otherwise
     gc.enable()
 
 

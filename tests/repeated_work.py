@@ -38,6 +38,7 @@ def share(folder: str) -> None:
     cselab.train, SentenceEncoder._encode_distinct = trained, encoded
     REGISTERED.update(METHODS)
     gc.freeze()  # the libraries stay
+    gc.set_threshold(100_000)
     gc.enable()
 
 
