@@ -61,12 +61,6 @@ def registered():
     METHODS.update(before)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers():
-    """One more than cores, since some tests wait."""
-    return (os.cpu_count() or 1) + 1
-
-
 SLOWEST_FIRST = ("lesson", "browser", "process", "slow")
 
 

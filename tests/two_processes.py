@@ -1,5 +1,6 @@
 """A command launched as two processes that work together, as `torchrun` does it."""
 
+import gc
 import os
 import runpy
 import subprocess
@@ -31,6 +32,9 @@ if __name__ == "__main__":
     from torch.distributed.launcher import LaunchConfig, elastic_launch
 
     del sys.argv[0]
-    runpy.run_path(sys.argv[0])  # imports
+    gc.disable()
+    runpy.run_path(sys.argv[0])  # imports, which make no garbage
+    gc.freeze()
+    gc.enable()
     two = LaunchConfig(1, 1, 2, rdzv_backend="c10d", rdzv_endpoint="localhost:0", start_method="fork", max_restarts=0)
     elastic_launch(two, run)(sys.argv[0])

@@ -170,7 +170,7 @@ def test_a_few_steps_lower_the_loss_and_tell_positives_from_negatives(name, vari
     start = copy.deepcopy(method.state_dict()), copy.deepcopy(encoder.state_dict())
 
     def measure():
-        torch.manual_seed(1)
+        torch.default_generator.manual_seed(1)  # of the CPU alone: quicker
         method.generator.manual_seed(1)
         if hasattr(encoder.head, "whitening"):
             encoder.head.whitening.generator.manual_seed(0)

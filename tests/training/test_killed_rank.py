@@ -66,9 +66,9 @@ def test_a_killed_process_ends_the_launch_with_a_message_and_the_run_goes_on(tmp
 
 
 def test_a_stopped_process_ends_the_launch_with_a_message_that_says_which(tmp_path):
-    stopped = launch(__file__, tmp_path / "run", "SIGSTOP", CSELAB_TIMEOUT="10")
+    stopped = launch(__file__, tmp_path / "run", "SIGSTOP", CSELAB_TIMEOUT="6")
     assert stopped.returncode != 0
-    assert "TimeoutError: process 1 of 2, counted from 0, did not answer for 10 s: it was stopped" in stopped.stderr
+    assert "TimeoutError: process 1 of 2, counted from 0, did not answer for 6 s: it was stopped" in stopped.stderr
     assert read_info(tmp_path / "run" / "checkpoint.safetensors")["step"] == 4
 
 

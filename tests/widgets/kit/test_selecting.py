@@ -70,7 +70,7 @@ def drawn(page, plot, corners) -> list:
     page.mouse.move(x, y)
     page.mouse.down()
     for right, down in others:
-        page.mouse.move(right, down, steps=8)
+        page.mouse.move(right, down, steps=4)
     page.mouse.up()
     page.wait_for_function("heard.length > 0")
     return page.evaluate("heard.splice(0)")
