@@ -62,8 +62,8 @@ lab: $(READY)
 	mkdir -p $(VENV)/etc/ipython && cp scripts/jupyter/ipython_kernel_config.py $(VENV)/etc/ipython
 	GOMP_SPINCOUNT=$${GOMP_SPINCOUNT:-10000} JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
 
-test: $(READY)-test lint
-	$(PYTEST)
+test: $(READY)-test
+	@$(MAKE) --no-print-directory lint & $(PYTEST) && wait $$!
 
 test-quick: $(READY)-test
 	$(PYTEST) -m "not browser and not lesson and not process and not slow"
