@@ -11,7 +11,7 @@ from typing import Any
 
 @cache
 def entries(name: str) -> Sequence[Any]:
-    """The entries of a file in data/, in their order."""
+    """The entries of a file in data/, in their order; all callers share them."""
     lines = files("cselab.world").joinpath("data", name).read_text(encoding="utf-8").splitlines()
     return [*map(json.loads, lines)]
 

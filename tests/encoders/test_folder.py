@@ -2,10 +2,9 @@
 
 import json
 import re
-import shlex
 import shutil
+import subprocess
 import sys
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -363,14 +362,13 @@ def as_pickle(folder):
     return state
 
 
-def converted_by_the_line_of(message):
+def converted_by_the_line_of(message, **options):
     """Run the line that a refusal ends with."""
-    option, program, *arguments = shlex.split(str(message).split("convert it: python ")[1])
-    assert option == "-c"
-    with patch.object(sys, "argv", [option, *arguments]):
-        exec(program, {"__name__": "__main__"})
+    line = str(message).split("convert it: python ")[1]
+    subprocess.run(f"{sys.executable} {line}", shell=True, check=True, capture_output=True, **options)
 
 
+@pytest.mark.process
 def test_a_pickle_is_refused_with_the_line_that_converts_it_and_pools_as_before(tmp_path):
     transformer = modules.Transformer(str(write_checkpoint(tmp_path / "plain")))
     model = SentenceTransformer(modules=[transformer, modules.Pooling(8, "cls")])
@@ -384,6 +382,16 @@ def test_a_pickle_is_refused_with_the_line_that_converts_it_and_pools_as_before(
     assert_same_vectors(converted.encode(SENTENCES), model.encode(SENTENCES))
 
 
+HUB = """
+import huggingface_hub, shutil, sys
+def snapshot_download(name, revision=None, local_dir=None, allow_patterns=None):
+    assert (name, revision) == ("someone/their-encoder", "abc123") and "*.bin" in allow_patterns
+    return shutil.copytree({hub!r}, local_dir)
+huggingface_hub.snapshot_download = snapshot_download
+"""
+
+
+@pytest.mark.process
 def test_a_name_of_the_hub_with_pickled_weights_is_refused_with_the_line_that_fetches_and_converts_them(
     tmp_path, monkeypatch
 ):
@@ -395,14 +403,9 @@ def test_a_name_of_the_hub_with_pickled_weights_is_refused_with_the_line_that_fe
     ) as refused:
         SentenceEncoder.from_pretrained("someone/their-encoder", revision="abc123")
     state = as_pickle(hub)
-
-    def snapshot_download(name, revision=None, local_dir=None, allow_patterns=None):
-        assert (name, revision) == ("someone/their-encoder", "abc123") and "*.bin" in allow_patterns
-        return shutil.copytree(hub, local_dir)
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", snapshot_download)
-    monkeypatch.chdir(tmp_path)
-    converted_by_the_line_of(refused.value)
+    (tmp_path / "sitecustomize.py").write_text(HUB.format(hub=str(hub)))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    converted_by_the_line_of(refused.value, cwd=tmp_path)
     converted = SentenceEncoder.from_pretrained(tmp_path / "their-encoder-safetensors")
     assert all(torch.equal(converted.backbone.state_dict()[name], value) for name, value in state.items())
 

@@ -81,7 +81,7 @@ def _this_python(scratch: str) -> type:
     from jupyter_client.manager import AsyncKernelManager
 
     class ThisPython(AsyncKernelManager):
-        shutdown_wait_time = 1.0  # seconds: of its threads ipykernel 7 sometimes has two that wait for each other
+        shutdown_wait_time = 1.0  # seconds; ipykernel 7 sometimes deadlocks when it ends
         kernel_spec = KernelSpec(
             argv=[
                 *(sys.executable, "-Xfrozen_modules=off", "-c", LAUNCH, "-f", "{connection_file}"),
