@@ -100,7 +100,7 @@ class MapData:
     def neighbours(self, encoder: str, step: int | None, row: int) -> list["Neighbour"]:
         """The nearest sentences by cosine in full width, the nearest first."""
         directions = self.directions(encoder, step)
-        cosines = directions @ directions[row]
+        cosines = np.einsum("nd,d->n", directions, directions[row])  # BLAS may warn of finite float32 here
         cosines[row] = -np.inf
         nearest = np.argsort(-cosines, kind="stable")[: min(NEIGHBOURS, len(cosines) - 1)]
         return [Neighbour(int(at), float(cosines[at])) for at in nearest]
