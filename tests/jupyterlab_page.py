@@ -141,10 +141,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def lab(browser: BrowserContext, server: str) -> Iterator[Page]:
-    """A page with JupyterLab, for all tests of a process: to load it again costs as much as most of them."""
+def lab(browser: BrowserContext, server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A page with JupyterLab, for all tests of a process: to load it again costs as much as most of them.
+
+    It stands in an empty folder: JupyterLab lists its folder again and again.
+    """
     page = browser.new_page()
-    page.goto(server.format(f"lab/workspaces/{secrets.token_hex(4)}"))
+    page.goto(server.format(f"lab/workspaces/{secrets.token_hex(4)}/tree/{tmp_path_factory.mktemp('empty').name}"))
     yield page
     page.close()
 

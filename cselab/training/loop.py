@@ -83,10 +83,10 @@ def train(
         )
     run = Run(encoder, method, config, output=Path(output) if output is not None else None)
     folder = RunFolder(run.output) if run.output is not None else None
-    devices = [processes.device] if processes.device.type == "cuda" else []
     with (
-        torch.random.fork_rng(devices),  # the caller's random numbers are not disturbed
-        folder.locked() if folder is not None and processes.is_main_process else nullcontext(),
+        # The caller's random numbers are not disturbed.
+        torch.random.fork_rng([processes.device] if processes.device.type == "cuda" else []),
+        folder.locked() if folder and processes.is_main_process else nullcontext(),
         Training(run, corpus, evaluator, callbacks, processes, folder, show_progress_bar) as training,
     ):
         if not training.read_back():
@@ -106,12 +106,14 @@ def _take_steps(training: Training, corpus: Sequence[Any]) -> None:
         batch = batch_of_step(corpus, config, step)
         with exclusive(encoder), training.earlier_divergence_first():
             wait_for_all()
-            torch.manual_seed(seed_from(config.seed, step - 1, processes.process_index))
+            # torch.manual_seed formats a stack for each device that is absent.
+            (torch.default_generator if processes.device.type == "cpu" else torch).manual_seed(
+                seed_from(config.seed, step - 1, processes.process_index)
+            )
             encoder.train()
             method.train()
             with computing_in(training.precision, processes.device):
-                views = method.views(training.encode, batch)
-                loss = method.loss(views)
+                loss = method.loss(method.views(training.encode, batch))
             norms = _norm_of_each_term(loss.terms, training.weights) if evaluate and len(loss.terms) > 1 else {}
             loss.total.backward()
             learning = [weight for weight in training.weights if weight.grad is not None]
@@ -122,7 +124,7 @@ def _take_steps(training: Training, corpus: Sequence[Any]) -> None:
             training.skip_if_infinite(norm)
             optimizer.step()
             training.schedule.step()
-            optimizer.zero_grad(set_to_none=True)
+            optimizer.zero_grad()
             encoder.untrained.discard("head")
         training.history.add(rows, evaluate)
         training.checkpoint()
@@ -133,7 +135,7 @@ def _norm_of_each_term(terms: Mapping[str, Tensor], weights: Sequence[nn.Paramet
     norms = {}
     for name, term in terms.items():
         gradients = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True)
-        gradient = torch.cat([part.reshape(-1) for part in gradients if part is not None])
+        gradient = torch.cat([part.flatten() for part in gradients if part is not None])
         norms[f"gradient_norm/{name}"] = float(mean_over_processes(gradient).norm())
     return norms
 

@@ -122,7 +122,7 @@ def told(lab, tmp_path):
 
 
 def test_sliders_move_plots_that_a_busy_page_loads_late_and_their_pictures_are_there_again_without_a_kernel(
-    open_and_run, page, server
+    open_and_run, page, server, tmp_path
 ):
     """anywidget gives up on a plot that was not loaded within two seconds: here at once."""
     page.add_init_script(
@@ -132,7 +132,7 @@ def test_sliders_move_plots_that_a_busy_page_loads_late_and_their_pictures_are_t
             return late.signal;
         };"""
     )
-    page.goto(server.format("lab/workspaces/own"))
+    page.goto(server.format(f"lab/workspaces/own/tree/{tmp_path.name}"))
     open_and_run(CELLS, page)
 
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")

@@ -10,44 +10,37 @@ computes the jobs that have no line yet, `results` stores the lines and reads th
 See also: `cselab_lab.experiments.published` for the numbers of the papers; `cselab experiment` on the command line.
 """
 
-from . import comparison, effects, focal, growth, imsimcse, survey, whitenedcse  # noqa: F401  (each declares)
-from .plan import (
-    EXPERIMENTS,
-    PROFILES,
-    Above,
-    Column,
-    Experiment,
-    Negligible,
-    Order,
-    Profile,
-    Row,
-    Trend,
-    declare,
-    get_experiment,
-    get_profile,
-)
-from .results import ManyTests, Results, ResultsError, Verdict, read_results
-from .run import JobsFailed, run_experiment
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "EXPERIMENTS",
-    "PROFILES",
-    "Above",
-    "Column",
-    "Experiment",
-    "JobsFailed",
-    "ManyTests",
-    "Negligible",
-    "Order",
-    "Profile",
-    "Results",
-    "ResultsError",
-    "Row",
-    "Trend",
-    "Verdict",
-    "declare",
-    "get_experiment",
-    "get_profile",
-    "read_results",
-    "run_experiment",
-]
+from cselab._util.lazy import attach
+
+from . import comparison, effects, focal, growth, imsimcse, survey, whitenedcse  # noqa: F401  (each declares)
+
+if TYPE_CHECKING:
+    from .plan import (  # noqa: F401  (the names below)
+        EXPERIMENTS,
+        PROFILES,
+        Above,
+        Column,
+        Experiment,
+        Negligible,
+        Order,
+        Profile,
+        Row,
+        Trend,
+        declare,
+        get_experiment,
+        get_profile,
+    )
+    from .results import ManyTests, Results, ResultsError, Verdict, read_results  # noqa: F401
+    from .run import JobsFailed, run_experiment  # noqa: F401
+
+__getattr__, __dir__, __all__ = attach(
+    __name__,
+    {
+        ".plan": "EXPERIMENTS PROFILES Above Column Experiment Negligible Order Profile Row Trend declare "
+        "get_experiment get_profile",
+        ".results": "ManyTests Results ResultsError Verdict read_results",
+        ".run": "JobsFailed run_experiment",
+    },
+)
