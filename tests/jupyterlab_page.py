@@ -158,19 +158,15 @@ def open_notebook(lab: Page, tmp_path: Path) -> Iterator[Callable[..., None]]:
 
     The next notebook gets the same kernel, emptied, while that lives.
     """
-    opened_in = []
 
-    def opened(notebook: nbformat.NotebookNode, page: Page = lab) -> None:
-        opened_in.append(page)
+    def opened(notebook: nbformat.NotebookNode) -> None:
         nbformat.write(notebook, tmp_path / "notebook.ipynb")
         # Restored, since JupyterLab may first move to another workspace by itself.
-        page.wait_for_function("() => window.jupyterapp?.restored.then(() => true)")
-        page.evaluate(OPEN, [f"{tmp_path.name}/notebook.ipynb", EMPTY.format(tmp_path)])
+        lab.wait_for_function("() => window.jupyterapp?.restored.then(() => true)")
+        lab.evaluate(OPEN, [f"{tmp_path.name}/notebook.ipynb", EMPTY.format(tmp_path)])
 
     yield opened
-    for page in opened_in:
-        if not page.is_closed():
-            page.evaluate(CLOSE)
+    lab.evaluate(CLOSE)
 
 
 def of_cells(sources: list[str]) -> nbformat.NotebookNode:

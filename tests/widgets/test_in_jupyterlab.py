@@ -95,11 +95,11 @@ SHUT = """async () => {
 
 @pytest.fixture
 def open_and_run(open_notebook, lab):
-    """Open a notebook of these cells in JupyterLab, by default the page of all tests, and run them all."""
+    """Open a notebook of these cells in JupyterLab, and run them all."""
 
-    def run(cells: list[str], page=lab) -> None:
-        open_notebook(of_cells(cells), page)
-        command(page, "run-all-cells")
+    def run(cells: list[str]) -> None:
+        open_notebook(of_cells(cells))
+        command(lab, "run-all-cells")
 
     return run
 
@@ -122,18 +122,18 @@ def told(lab, tmp_path):
 
 
 def test_sliders_move_plots_that_a_busy_page_loads_late_and_their_pictures_are_there_again_without_a_kernel(
-    open_and_run, page, server, tmp_path
+    open_and_run, lab
 ):
     """anywidget gives up on a plot that was not loaded within two seconds: here at once."""
-    page.add_init_script(
-        """AbortSignal.timeout = () => {
+    page = lab
+    page.evaluate(
+        """() => { AbortSignal.timeout = () => {
             const late = new AbortController();
             setTimeout(() => late.abort());
             return late.signal;
-        };"""
+        }; }"""
     )
-    page.goto(server.format(f"lab/workspaces/own/tree/{tmp_path.name}"))
-    open_and_run(CELLS, page)
+    open_and_run(CELLS)
 
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
     expect(plots).to_have_count(4)  # a plot for each plane
