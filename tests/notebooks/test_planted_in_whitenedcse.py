@@ -38,16 +38,7 @@ def prepared():
         "mine": lesson.guess(plain=..., whitened=..., loss_one_pass=...),
     }
     run_cells(names, *BUILT)
-    train, kept = names["train"], []
-
-    def trained(encoder, method, *given, **options):
-        """The method of the lesson, which no defect reaches, is trained once."""
-        if isinstance(method, WhitenedCSE):
-            return train(encoder, method, *given, **options)
-        kept[:] = kept or [train(encoder, method, *given, **options)]
-        return kept[0]
-
-    return names | {"train": trained}
+    return names
 
 
 def trouble(prepared):

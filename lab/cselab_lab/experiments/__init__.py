@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 from cselab._util.lazy import attach
 
-from . import comparison, effects, focal, growth, imsimcse, survey, whitenedcse  # noqa: F401  (each declares)
+from . import comparison, effects, focal, growth, imsimcse, survey, whitenedcse  # each declares
 
 if TYPE_CHECKING:
-    from .plan import (  # noqa: F401  (the names below)
+    from .plan import (
         EXPERIMENTS,
         PROFILES,
         Above,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
         get_experiment,
         get_profile,
     )
-    from .results import ManyTests, Results, ResultsError, Verdict, read_results  # noqa: F401
-    from .run import JobsFailed, run_experiment  # noqa: F401
+    from .results import ManyTests, Results, ResultsError, Verdict, read_results
+    from .run import JobsFailed, run_experiment
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
