@@ -66,6 +66,7 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
     "--no-first-run",
+    "--process-per-site",  # pages of files share a process, which is started once
 ]
 
 
@@ -82,6 +83,9 @@ def browser(tmp_path_factory) -> Iterator[BrowserContext]:
             timeout=SECONDS * 1000,
         )
         context.set_default_timeout(SECONDS * 1000)
+        stays = tmp_path_factory.mktemp("stays") / "page.html"  # open to the end, and the process with it
+        stays.touch()
+        context.pages[0].goto(stays.as_uri())
         yield context
         context.close()
 

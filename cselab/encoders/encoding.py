@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from .encoder import SentenceEncoder, eval_mode
+from .encoder import Features, SentenceEncoder, eval_mode
 from .pooling import Vectors
 from .speed import bucket_by_length, is_asynchronous
 from .text import Tokens
@@ -60,7 +60,7 @@ class Encode:
         """The training head, for a method that applies the head itself."""
         return self.encoder.head
 
-    def tokens(self, texts: Sequence[str]) -> dict[str, Tensor]:
+    def tokens(self, texts: Sequence[str]) -> Features:
         """The tokens of all texts, on every process: to be changed, and encoded as a view."""
         return self.encoder.tokenize(texts, self.max_length)
 
@@ -119,22 +119,17 @@ class Encode:
         # so the mean of the weights' gradients over processes is the gradient of one process with the whole batch.
         return list(torch.cat(all_gather(vectors), dim=1))
 
-    def _pooled(self, encoder: SentenceEncoder, tokens: dict[str, Tensor], dropout: bool) -> Vectors:
+    def _pooled(self, encoder: SentenceEncoder, tokens: Features, dropout: bool) -> Vectors:
         """The vectors of the rows, in parts: on a CPU by length, and never more rows at once than is allowed."""
         order, parts = self._parts(tokens["attention_mask"])
         if len(parts) == 1:
             return encoder.pooled(tokens)
         rows = len(tokens["attention_mask"])
-        again = self.mini_batch_size is not None and self.mini_batch_size < rows
-
-        def pooled(part: dict[str, Tensor]) -> Tensor:  # where memory is short, called again in the backward pass
-            with nullcontext() if dropout else eval_mode(encoder.backbone):
-                return encoder.pooled(part)
-
+        again = (self.mini_batch_size or rows) < rows
         vectors = []
         for own, length in parts:
-            part = {name: tensor[order[own], :length] for name, tensor in tokens.items()}
-            vectors.append(checkpoint(pooled, part, use_reentrant=False) if again else pooled(part))
+            part = encoder, {name: tensor[order[own], :length] for name, tensor in tokens.items()}, dropout
+            vectors.append(checkpoint(_part, *part, use_reentrant=False) if again else _part(*part))
         return torch.cat(vectors)[order.argsort()]
 
     def _parts(self, mask: Tensor) -> tuple[Tensor, list[tuple[slice, int]]]:
@@ -152,6 +147,12 @@ class Encode:
         lengths, order = (mask.bool() * columns).amax(1).clamp(min=1).sort(stable=True)
         parts = bucket_by_length(lengths.tolist(), most)
         return order, [(own, int(lengths[own.stop - 1])) for own in parts]
+
+
+def _part(encoder: SentenceEncoder, tokens: Features, dropout: bool) -> Vectors:
+    """The vectors of some rows; where memory is short, called again in the backward pass."""
+    with nullcontext() if dropout else eval_mode(encoder.backbone):
+        return encoder.pooled(tokens)
 
 
 def _longer(tensor: Tensor, length: int, value: int) -> Tensor:

@@ -77,7 +77,7 @@ LOADING = (
     r"""<[a-z]+\s(?:[^<>]*\s)?(?:src|srcset|poster|data)=["']?((?:https?:)?//[^"'\s>]+)""",
     r"""<(?:link|image|use)\s(?:[^<>]*\s)?href=["']?((?:https?:)?//[^"'\s>]+)""",
     r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s;]+)""",
-    r"""(?:(?<!@)\bimport|\bfrom|\.src\s*=)\s*\(?\s*["']((?:https?:)?//[^"']+)""",
+    r"""(?:import(?<![@\w]import)|from(?<!\wfrom)|\.src\s*=)\s*\(?\s*["']((?:https?:)?//[^"']+)""",
 )
 """Elements with a file, links to styles and pictures, addresses in styles, and scripts that load."""
 
