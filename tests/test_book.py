@@ -1,6 +1,7 @@
 """The book: a small one is built from one executed notebook, and opened as a file in a browser without a network."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import nbformat
@@ -27,7 +28,8 @@ def site(tmp_path_factory):
     patch.setattr(book, "REFERENCE", {"Losses": ["losses"]})
     patch.setitem(book.RECIPES, "micro", replace(book.RECIPES["micro"], steps=2, eval_every=2))
     try:
-        book.main(folder / "out", folder / "book")
+        with ThreadPoolExecutor(1) as thread:  # Playwright runs once a thread, and here perhaps already
+            thread.submit(book.main, folder / "out", folder / "book").result()
     finally:
         patch.undo()
     return folder / "book" / "html"
