@@ -60,7 +60,7 @@ class Encode:
         """The training head, for a method that applies the head itself."""
         return self.encoder.head
 
-    def tokens(self, texts: Sequence[str]) -> Features:
+    def tokens(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """The tokens of all texts, on every process: to be changed, and encoded as a view."""
         return self.encoder.tokenize(texts, self.max_length)
 
@@ -124,12 +124,12 @@ class Encode:
         order, parts = self._parts(tokens["attention_mask"])
         if len(parts) == 1:
             return encoder.pooled(tokens)
-        rows = len(tokens["attention_mask"])
+        rows = len(order)
         again = (self.mini_batch_size or rows) < rows
         vectors = []
         for own, length in parts:
-            part = encoder, {name: tensor[order[own], :length] for name, tensor in tokens.items()}, dropout
-            vectors.append(checkpoint(_part, *part, use_reentrant=False) if again else _part(*part))
+            inputs = encoder, {name: tensor[order[own], :length] for name, tensor in tokens.items()}, dropout
+            vectors.append(checkpoint(_pooled_part, *inputs, use_reentrant=False) if again else _pooled_part(*inputs))
         return torch.cat(vectors)[order.argsort()]
 
     def _parts(self, mask: Tensor) -> tuple[Tensor, list[tuple[slice, int]]]:
@@ -149,7 +149,7 @@ class Encode:
         return order, [(own, int(lengths[own.stop - 1])) for own in parts]
 
 
-def _part(encoder: SentenceEncoder, tokens: Features, dropout: bool) -> Vectors:
+def _pooled_part(encoder: SentenceEncoder, tokens: Features, dropout: bool) -> Vectors:
     """The vectors of some rows; where memory is short, called again in the backward pass."""
     with nullcontext() if dropout else eval_mode(encoder.backbone):
         return encoder.pooled(tokens)

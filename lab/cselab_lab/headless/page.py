@@ -79,7 +79,10 @@ LOADING = (
     r"""(?:url\(|@import)\s*["']?((?:https?:)?//[^"')\s;]+)""",
     r"""(?:import(?<![@\w]import)|from(?<!\wfrom)|\.src\s*=)\s*\(?\s*["']((?:https?:)?//[^"']+)""",
 )
-"""Elements with a file, links to styles and pictures, addresses in styles, and scripts that load."""
+"""Elements with a file, links to styles and pictures, addresses in styles, and scripts that load.
+
+The last pattern begins with letters, and looks back afterwards: `re` finds those much faster.
+"""
 
 
 def loaded_from_outside(page: str) -> list[str]:
