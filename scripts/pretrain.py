@@ -1,6 +1,8 @@
-"""Pretrain a plain BERT of your own on text: masked words alone, from random weights.
+"""Pretrain a plain BERT of your own on text: masked words, from random weights or from word vectors of the same text.
 
     python scripts/pretrain.py OUTPUT --corpus enwiki.txt.xz --corpus simplewiki.txt.xz --set steps=14000
+    python scripts/pretrain.py STAGE_1 --corpus enwiki.txt.xz --set word_vectors=true --set decay=0
+    python scripts/pretrain.py STAGE_2 --corpus enwiki.txt.xz --set word_vectors=true --start STAGE_1 --set seed=1
 
 A GPU does the work of a step without waiting for Python: the text lies on the device as token ids, and the rows and
 the masks of a step are drawn there. They depend on (seed, step) alone, so a killed run ends as one that was not. OUTPUT
@@ -26,6 +28,7 @@ from cselab_lab.cli.frame import HELP, Command
 from cselab_lab.cli.options import PATH, TEXT_FILE, argument, read_settings, settings
 from cselab_lab.headless.parameters import typed_parameters
 from jaxtyping import Float, Int
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from cselab._util.checksums import sha256_of
@@ -50,10 +53,13 @@ class PretrainConfig:
     heads: int = 6
     vocabulary: int = 16_000
     length: int = 128
+    positions: int = 0  # rows of the position table; 0: as many as `length`
+    word_vectors: bool = False  # the embeddings are counted (PPMI) and stay; words are predicted by a table of its own
     steps: int = 14_000
     batch_size: int = 512
     lr: float = 1e-3
     warmup: float = 0.05
+    decay: float = 1.0  # share of the steps after the warm-up in which lr falls to 0; 0: lr stays, for a later stage
     weight_decay: float = 0.01
     mask_share: float = 0.15
     seed: int = 0
@@ -104,13 +110,57 @@ def masked_word_loss(
     return F.cross_entropy(model.cls(masked).flatten(0, 1).float(), labels.flatten())
 
 
-def new_model(tokenizer: Any, config: PretrainConfig, corpus: Corpus) -> Any:
-    """A random BERT without dropout; its first predictions are how often each token occurs."""
+WINDOW = 5  # tokens on each side
+SMOOTHING = 0.75  # power of the context counts (Levy et al. 2015)
+RARE = 20  # tokens that occur less often get a random vector
+VECTOR_LENGTH = 0.8
+
+
+def word_vectors(corpus: Corpus, vocabulary: int, width: int, seed: int = 0) -> Float[Tensor, "v w"]:
+    """Unit vectors of the tokens: left singular vectors of their positive pointwise mutual information (PPMI).
+
+    PPMI(a, b) = max(0, log p(a, b) - log p(a) - log p'(b)) over pairs of at most `WINDOW` tokens apart in one sentence,
+    where p' is proportional to the counts to the power `SMOOTHING` (Levy, Goldberg and Dagan 2015).
+    """
+    ids = corpus.ids.cpu().numpy()
+    first = np.zeros(len(ids), dtype=np.int32)
+    first[corpus.starts.cpu().numpy()] = 1
+    sentence = np.cumsum(first)
+    table = np.zeros(vocabulary * vocabulary, dtype=np.int32)
+    for start in range(0, len(ids), 5_000_000):
+        part = slice(start, start + 5_000_000 + WINDOW)
+        tokens, of = ids[part].astype(np.int64), sentence[part]
+        for distance in range(1, WINDOW + 1):
+            left = slice(0, max(0, min(5_000_000, len(tokens) - distance)))
+            right = slice(distance, distance + left.stop)
+            same = of[left] == of[right]
+            np.add.at(table, tokens[left][same] * vocabulary + tokens[right][same], 1)
+    counts = torch.from_numpy(table).view(vocabulary, vocabulary).float()
+    counts = counts + counts.T
+    total, words = counts.sum(), counts.sum(dim=1)
+    contexts = words**SMOOTHING / (words**SMOOTHING).sum()
+    information = (counts / total).log() - (words / total).log()[:, None] - contexts.log()
+    information = torch.where(counts > 0, information, 0.0).clamp(min=0)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        vectors = torch.svd_lowrank(information, q=min(vocabulary, width + 44), niter=4)[0][:, :width]
+        vectors = F.normalize(vectors, dim=1)
+        rare = torch.bincount(corpus.ids.int().cpu(), minlength=vocabulary) < RARE
+        vectors[rare] = F.normalize(torch.randn(int(rare.sum()), width), dim=1)
+    return vectors
+
+
+def new_model(tokenizer: Any, config: PretrainConfig, corpus: Corpus, vectors: Tensor | None = None) -> Any:
+    """A random BERT without dropout; its first predictions are how often each token occurs.
+
+    With `vectors`, the embeddings are these vectors and do not learn, and the table of predictions starts from them.
+    """
     from transformers import BertConfig, BertForMaskedLM
 
     shape = BertConfig(
         vocab_size=len(tokenizer), hidden_size=config.width, num_hidden_layers=config.layers,
-        num_attention_heads=config.heads, intermediate_size=4 * config.width, max_position_embeddings=config.length,
+        num_attention_heads=config.heads, intermediate_size=4 * config.width,
+        max_position_embeddings=config.positions or config.length, tie_word_embeddings=vectors is None,
         hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, pad_token_id=tokenizer.pad_token_id,
     )  # fmt: skip
     with torch.random.fork_rng(devices=[]):
@@ -118,11 +168,14 @@ def new_model(tokenizer: Any, config: PretrainConfig, corpus: Corpus) -> Any:
         model = BertForMaskedLM(shape)
     counts = torch.bincount(corpus.ids.int(), minlength=len(tokenizer)) + 1
     model.cls.predictions.decoder.bias.data.copy_((counts / counts.sum()).log())
+    if vectors is not None:
+        model.get_input_embeddings().weight.data.copy_(VECTOR_LENGTH * vectors)
+        model.get_output_embeddings().weight.data.copy_(0.5 * vectors)
     return model
 
 
-def pretrain(tokenizer: Any, corpus: Corpus, config: PretrainConfig, output: Path) -> None:
-    """Train, and resume from `output/checkpoint.safetensors`; bfloat16 on a GPU, AdamW with linear warm-up and decay.
+def pretrain(tokenizer: Any, corpus: Corpus, config: PretrainConfig, output: Path, model: Any) -> None:
+    """Train `model` with AdamW; resume from `output/checkpoint.safetensors`. On a GPU in bfloat16.
 
     Raises:
         ValueError: `output` holds a run with other settings.
@@ -130,18 +183,22 @@ def pretrain(tokenizer: Any, corpus: Corpus, config: PretrainConfig, output: Pat
     """
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     corpus = corpus.to(device)
-    model = new_model(tokenizer, config, corpus).to(device)
+    model = model.to(device)
+    if config.word_vectors:
+        model.get_input_embeddings().weight.requires_grad_(False)
     if config.compiled:
         model.bert.compile()
-    decayed = [weight for weight in model.parameters() if weight.ndim > 1]
-    others = [weight for weight in model.parameters() if weight.ndim == 1]
+    trained = [weight for weight in model.parameters() if weight.requires_grad]
+    decayed = [weight for weight in trained if weight.ndim > 1]
+    others = [weight for weight in trained if weight.ndim == 1]
     optimizer = torch.optim.AdamW(
         [{"params": decayed, "weight_decay": config.weight_decay}, {"params": others, "weight_decay": 0.0}],
-        lr=config.lr, betas=(0.9, 0.98), fused=device.type == "cuda",
+        lr=config.lr, betas=(0.9, 0.98), fused=True,
     )  # fmt: skip
     warmup = max(1, round(config.warmup * config.steps))
+    falling = config.decay * max(1, config.steps - warmup)
     schedule = torch.optim.lr_scheduler.LambdaLR(
-        optimizer, lambda step: min((step + 1) / warmup, (config.steps - step) / max(1, config.steps - warmup))
+        optimizer, lambda step: min(1, (step + 1) / warmup, (config.steps - step) / falling if falling else 1)
     )
     checkpoint, log = output / "checkpoint.safetensors", output / "log.jsonl"
     parts = {"model": model, "optimizer": optimizer, "schedule": schedule}
@@ -155,7 +212,7 @@ def pretrain(tokenizer: Any, corpus: Corpus, config: PretrainConfig, output: Pat
         with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
             loss = masked_word_loss(model, *draw_batch(corpus, tokenizer, config, step))
         loss.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
         schedule.step()
         optimizer.zero_grad()
@@ -177,8 +234,8 @@ def pretrain(tokenizer: Any, corpus: Corpus, config: PretrainConfig, output: Pat
 
 def export(model: Any, tokenizer: Any, output: Path) -> None:
     """Write the encoder in float16, with dropout 0.1 in its config for fine-tuning."""
-    tied = "cls.predictions.decoder.weight"  # the token table again
-    weights = {name: weight.half() for name, weight in model.state_dict().items() if name != tied}
+    tied = {"cls.predictions.decoder.weight"} if model.config.tie_word_embeddings else set()  # the token table again
+    weights = {name: weight.half() for name, weight in model.state_dict().items() if name not in tied}
     kept = model.config.to_dict()
     model.config.hidden_dropout_prob = model.config.attention_probs_dropout_prob = 0.1
     with quiet_transformers():
@@ -250,8 +307,45 @@ def tokenize(tokenizer: Any, sentences: Iterable[str], length: int) -> Corpus:
     return Corpus(torch.from_numpy(np.concatenate(pieces)), torch.from_numpy(starts))
 
 
-def pretrain_from_files(output: Path, files: Sequence[Path], config: PretrainConfig) -> Path:
+def start_of(folder: Path, tokenizer: Any, config: PretrainConfig, corpus: Corpus, start: Path | None) -> Any:
+    """The model before the first step: that of the stage before, or a new one."""
+    from transformers import BertForMaskedLM
+
+    if start is not None:
+        with quiet_transformers():
+            model = BertForMaskedLM.from_pretrained(start, dtype=torch.float32)
+        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
+            setattr(model.config, name, 0.0)
+        for module in model.modules():
+            if isinstance(module, torch.nn.Dropout):
+                module.p = 0.0
+        return model
+    if not config.word_vectors:
+        return new_model(tokenizer, config, corpus)
+    kept = folder / "word_vectors.safetensors"
+    if not kept.exists():
+        click.echo("pretrain: counting word vectors")
+        partial = folder / "word_vectors.part"
+        save_file({"vectors": word_vectors(corpus, len(tokenizer), config.width, config.seed)}, partial)
+        os.replace(partial, kept)
+    return new_model(tokenizer, config, corpus, load_file(kept)["vectors"])
+
+
+def pretrain_from_files(
+    output: Path,
+    files: Sequence[Path],
+    config: PretrainConfig,
+    tokenizer: Path | None = None,
+    start: Path | None = None,
+) -> Path:
     """`pretrain` on text files, one sentence a line; a finished run is left as it is.
+
+    Args:
+        output: the folder of the run.
+        files: the text.
+        config: the settings.
+        tokenizer: a folder with a tokenizer to use; by default one is trained, or that of `start` is used.
+        start: an encoder of this script, with the same shape, from whose weights the run starts: the stage before.
 
     Raises:
         ValueError: no file; `output` cannot be written, is in use, or holds a run with other settings.
@@ -262,21 +356,25 @@ def pretrain_from_files(output: Path, files: Sequence[Path], config: PretrainCon
     for file in files:
         read_sentences(file)  # a missing or empty one is an error before anything is made
     identity = {"config": asdict(config), "corpora": [sha256_of(file) for file in files]}
+    if start is not None:
+        identity["start"] = sha256_of(start / "model.safetensors")
+        tokenizer = tokenizer or start
     with RunFolder(output).locked() as folder:
         run = folder.claim(identity)
         if run["finished"]:
             return folder.path
-        kept = folder.path / "tokenizer"
+        kept = tokenizer or folder.path / "tokenizer"
         if not kept.exists():
             click.echo("pretrain: training a tokenizer")
             partial = folder.path / "tokenizer.part"
             sample = chain.from_iterable(islice(read_sentences(file), TOKENIZER_SENTENCES) for file in files)
             train_tokenizer(sample, config.vocabulary).save_pretrained(partial)
             os.replace(partial, kept)
-        tokenizer = load_tokenizer(kept)
+        words = load_tokenizer(kept)
         click.echo("pretrain: reading the corpus")
-        corpus = tokenize(tokenizer, chain.from_iterable(map(read_sentences, files)), config.length)
-        pretrain(tokenizer, corpus, config, folder.path)
+        corpus = tokenize(words, chain.from_iterable(map(read_sentences, files)), config.length)
+        model = start_of(folder.path, words, config, corpus, start)
+        pretrain(words, corpus, config, folder.path, model)
         folder.finish(run | {"finished": True, "versions": versions()})
     return folder.path
 
@@ -284,8 +382,12 @@ def pretrain_from_files(output: Path, files: Sequence[Path], config: PretrainCon
 @click.command(cls=Command, context_settings=HELP)
 @argument("output", type=PATH, help="folder of the run; afterwards a plain encoder")
 @click.option("--corpus", multiple=True, type=TEXT_FILE, help="text, one sentence a line; may be repeated")
+@click.option("--tokenizer", type=PATH, help="folder of a tokenizer; without it one is trained")
+@click.option("--start", type=PATH, help="folder of the stage before: its weights and tokenizer")
 @settings
-def app(output: Path, corpus: Sequence[Path], settings: Sequence[str]) -> None:
+def app(
+    output: Path, corpus: Sequence[Path], tokenizer: Path | None, start: Path | None, settings: Sequence[str]
+) -> None:
     """Pretrain a plain BERT on masked words.
 
     Where OUTPUT holds an unfinished run, the run is continued. --set takes the fields of PretrainConfig: layers, width,
@@ -293,7 +395,7 @@ def app(output: Path, corpus: Sequence[Path], settings: Sequence[str]) -> None:
     """
     defaults = asdict(PretrainConfig())
     config = PretrainConfig(**{**defaults, **typed_parameters("pretrain", defaults, read_settings(settings))})
-    click.echo(f"plain encoder in {pretrain_from_files(output, corpus, config)}")
+    click.echo(f"plain encoder in {pretrain_from_files(output, corpus, config, tokenizer, start)}")
 
 
 if __name__ == "__main__":

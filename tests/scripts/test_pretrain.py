@@ -175,9 +175,44 @@ def test_a_killed_run_ends_with_the_weights_of_one_that_was_not(text, finished, 
     assert theirs.keys() == ours.keys() and all(torch.equal(theirs[name], ours[name]) for name in ours)
 
 
+def test_word_vectors_are_the_singular_vectors_of_ppmi():
+    """Compared with loops over pairs of at most five tokens apart in one sentence; signs are free."""
+    sentences = [[5, 6, 7, 5, 8, 9, 6], [9, 8, 5], [7, 7, 6, 9, 5, 5, 6, 8], [6, 5, 9, 8, 7, 6, 5, 8]] * 10
+    ids = [token for sentence in sentences for token in sentence]
+    starts = np.cumsum([0, *map(len, sentences)][:-1])
+    counts = np.zeros((10, 10))
+    for sentence in sentences:
+        for at, token in enumerate(sentence):
+            for other in range(max(0, at - 5), min(len(sentence), at + 6)):
+                counts[token, sentence[other]] += other != at
+    words = counts.sum(1)
+    contexts = words**0.75 / (words**0.75).sum()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        information = np.log(counts / counts.sum() / (words / counts.sum())[:, None] / contexts)
+    left = np.linalg.svd(np.where(counts > 0, np.maximum(information, 0), 0))[0][5:, :3]
+    corpus = Corpus(torch.tensor(ids, dtype=torch.int16), torch.from_numpy(starts))
+    vectors = pretrain.word_vectors(corpus, 10, 3)
+    left /= np.linalg.norm(left, axis=1, keepdims=True)
+    np.testing.assert_allclose(np.abs(vectors[5:].numpy() * left).sum(1), 1, atol=1e-3)
+    assert vectors.norm(dim=1).numpy() == pytest.approx(1)
+
+
+def test_word_vectors_stay_and_a_second_stage_starts_from_the_first(text, tmp_path):
+    stage = [*SHAPE, "--set", "word_vectors=true", "--set", "decay=0", "--set", "positions=48"]
+    run(tmp_path / "first", "--corpus", text, *stage)
+    run(tmp_path / "second", "--corpus", text, *stage, "--start", tmp_path / "first", "--set", "seed=1")
+    first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("first", "second"))
+    table, words = "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"
+    vectors = load_file(tmp_path / "first" / "word_vectors.safetensors")["vectors"]
+    assert torch.equal(first[table], (0.8 * vectors).half()) and torch.equal(second[table], first[table])
+    assert not torch.equal(second[words], first[words])
+    assert SentenceEncoder(tmp_path / "second").encode(LOREM[:2]).shape == (2, 16)
+
+
 def test_a_loss_that_is_no_number_stops_the_run(corpus, tokenizer, tmp_path):
     with pytest.raises(FloatingPointError, match=r"the loss is nan at step \d; try a lower lr"):
-        pretrain.pretrain(tokenizer, corpus, replace(SMALL, lr=1e30, warmup=0.0), tmp_path)
+        config = replace(SMALL, lr=1e30, warmup=0.0)
+        pretrain.pretrain(tokenizer, corpus, config, tmp_path, new_model(tokenizer, config, corpus))
     assert not (tmp_path / "model.safetensors").exists()
 
 
