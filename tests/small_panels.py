@@ -11,7 +11,7 @@ from cselab_widgets import (
     MethodMap,
     NoiseLab,
     PairExplorer,
-    PaperBesideHere,
+    PaperVsOurs,
     RankLab,
     TrainingMonitor,
     WhiteningLab,
@@ -62,8 +62,8 @@ PANELS = {
         lambda key: EmbeddingMap(list("abcdef"), MAPS, color=list("xxyyzz"), pairs=[(0, 1)], key=key),
         {"step": 0, "find": "a", "focus": 2, "projection": "PCA without component 1", "moved": True, "lines": False},
     ),
-    "PaperBesideHere-gains": (
-        lambda key: PaperBesideHere(GAINS, view="gains", key=key), {"sort": "a", "selection": (1, 3)}
+    "PaperVsOurs-gains": (
+        lambda key: PaperVsOurs(GAINS, view="gains", key=key), {"sort": "a", "selection": (1, 3)}
     ),
     "LossLab": (
         lambda key: LossLab({0: VIEWS[:, :8], 5: VIEWS[:, 8:16]}, key=key),
@@ -77,8 +77,8 @@ PANELS = {
         lambda key: PairExplorer({"letters": Letters()}, PAIRS, "a bad face", "a bad cage", key=key),
         {"first": "a cage", "second": "an egg", "removed": 2, "selection": (3,)},
     ),
-    "PaperBesideHere": (
-        lambda key: PaperBesideHere(GAINS, key=key),
+    "PaperVsOurs": (
+        lambda key: PaperVsOurs(GAINS, key=key),
         {"column": "b", "sort": "ours"},
     ),
     "RankLab": (

@@ -33,7 +33,7 @@ PICKING = [
     import json, pathlib
     import numpy as np
     from cselab.data import Pairs
-    from cselab_widgets import EmbeddingMap, PairExplorer, PaperBesideHere
+    from cselab_widgets import EmbeddingMap, PairExplorer, PaperVsOurs
     import pandas as pd
     def tell(name, value):
         pathlib.Path(f"{name}.json").write_text(json.dumps(value))
@@ -61,13 +61,13 @@ PICKING = [
     """,
     """
     frame = pd.DataFrame({"row": ["low", "high"], "published": [1.0, 2.0], "ours": [3.0, 4.0]})
-    paper = PaperBesideHere(frame)
+    paper = PaperVsOurs(frame)
     paper.observe(lambda change: tell("sorted", paper.state.sort), "state")
     paper
     """,
     """
     two = pd.DataFrame({"row": ["low", "high"], "column": ["Avg."] * 2, "gain": [1.0, 2.0]})
-    gains = PaperBesideHere(two, view="gains")
+    gains = PaperVsOurs(two, view="gains")
     gains.observe(lambda change: tell("told", change.new), "selection")
     gains
     """,

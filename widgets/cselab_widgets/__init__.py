@@ -6,7 +6,7 @@
     MethodMap             methods on the pipeline: the stages at which each differs from SimCSE
     NoiseLab              the cloud that dropout makes of a sentence, and the effect of noise on both kinds of pair
     PairExplorer          typed sentences: their cosine under each encoder, among graded pairs, also without a kernel
-    PaperBesideHere       an experiment: published, ours, difference, whether the claims hold; or a map of all gains
+    PaperVsOurs           an experiment: published, ours, difference, whether the claims hold; or a map of all gains
     Picture               your own planes, drawn as the panels are, without controls
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
     Sphere                points that a hand drags, and the force of a loss on each; computed in the page
@@ -33,7 +33,7 @@ from .panels.loss_lab import BatchWatch, LossLab
 from .panels.method_map import MethodMap
 from .panels.noise_lab import NoiseLab
 from .panels.pair_explorer import PairExplorer
-from .panels.paper_beside_here import PaperBesideHere
+from .panels.paper_vs_ours import PaperVsOurs
 from .panels.picture import Picture
 from .panels.rank_lab import RankLab
 from .panels.sphere import Sphere
@@ -53,7 +53,7 @@ __all__ = [
     "NoiseLab",
     "PairExplorer",
     "Panel",
-    "PaperBesideHere",
+    "PaperVsOurs",
     "Picture",
     "RankLab",
     "Sphere",

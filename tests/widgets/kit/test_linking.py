@@ -18,8 +18,8 @@ class State:
 
 
 class Points(Panel):
-    draw = staticmethod(lambda state: go.Figure(go.Scatter(x=[state.step] * 3, y=[0, 1, 2])))
-    describe = staticmethod(lambda state: f"step {state.step}")
+    render = staticmethod(lambda state: go.Figure(go.Scatter(x=[state.step] * 3, y=[0, 1, 2])))
+    alt_text = staticmethod(lambda state: f"step {state.step}")
 
     def items(self):
         return self.state.names
@@ -31,8 +31,8 @@ class OtherState:
 
 
 class Other(Points):
-    describe = staticmethod(lambda state: "")
-    draw = staticmethod(lambda state: go.Figure())
+    alt_text = staticmethod(lambda state: "")
+    render = staticmethod(lambda state: go.Figure())
 
     def items(self):
         return ()

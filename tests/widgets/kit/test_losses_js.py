@@ -61,7 +61,7 @@ def batches():
 
 
 def test_every_loss_has_the_values_and_the_gradients_of_torch(page, batches):
-    page.add_script_tag(content=inlined([KIT / "linear.js", KIT / "tape.js", KIT / "losses.js"]))
+    page.add_script_tag(content=inlined([KIT / "linear.js", KIT / "autograd.js", KIT / "losses.js"]))
     views, temperatures = batches
     given = [[array.tolist() for array in three] for three in views]
     found = page.evaluate(ALL % (json.dumps(SHUFFLED), ", ".join(LOSSES)), [given, temperatures])

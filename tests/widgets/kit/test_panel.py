@@ -8,7 +8,7 @@ import ipywidgets
 import plotly.graph_objects as go
 import pytest
 from cselab_widgets import Panel
-from cselab_widgets.kit import places
+from cselab_widgets.kit import cell_registry
 from cselab_widgets.kit.plot import plotly_js
 
 
@@ -26,8 +26,8 @@ def dot(state: DotState) -> go.Figure:
 
 
 class Dot(Panel):
-    draw = staticmethod(dot)
-    describe = staticmethod(lambda state: f"a dot at {state.place}")
+    render = staticmethod(dot)
+    alt_text = staticmethod(lambda state: f"a dot at {state.place}")
 
     def controls(self):
         return {"place": ipywidgets.IntText(self.state.place)}
@@ -47,9 +47,9 @@ def cell(monkeypatch):
 
     def run(cell_id: str, run: int) -> None:
         parent = {"metadata": {"cellId": cell_id}, "header": {"msg_id": f"run {run}"}}
-        monkeypatch.setattr(places, "get_ipython", lambda: SimpleNamespace(get_parent=lambda: parent))
+        monkeypatch.setattr(cell_registry, "get_ipython", lambda: SimpleNamespace(get_parent=lambda: parent))
 
-    monkeypatch.setattr(places, "_open", {})
+    monkeypatch.setattr(cell_registry, "_open", {})
     return run
 
 
@@ -154,7 +154,7 @@ class RowState:
 class Row(Panel):
     """Three points, the selected of them black."""
 
-    draw = staticmethod(
+    render = staticmethod(
         lambda state: go.Figure(
             go.Scatter(
                 x=[0, 1, 2],
@@ -166,7 +166,7 @@ class Row(Panel):
             {"height": 200},
         )
     )
-    describe = staticmethod(lambda state: f"selected: {state.selection}")
+    alt_text = staticmethod(lambda state: f"selected: {state.selection}")
     explain = staticmethod(lambda state: "Black < grey.")
     details = staticmethod(lambda state: "<table><tr><td>1</td></tr></table>" if state.selection else "")
 

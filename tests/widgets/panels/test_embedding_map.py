@@ -327,7 +327,7 @@ def test_what_takes_long_is_said_before_it_starts_and_no_longer_when_it_is_done(
     next(one for one in control if getattr(one, "value", None) == "PCA").value = "UMAP"
     assert said == [words]
     assert control[-1].value == ""
-    assert panel.takes_long({"step": 0}) == ""  # it is known now
+    assert panel.busy_message({"step": 0}) == ""  # it is known now
 
 
 def test_umap_that_is_not_installed_is_told_with_the_command(monkeypatch, sentences, embeddings):

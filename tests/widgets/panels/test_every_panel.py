@@ -62,7 +62,7 @@ def test_help_names_the_fields_that_may_be_given_at_once(name):
 def test_every_state_has_the_same_traces_in_the_same_frame_and_the_figure_is_pure(name):
     make, values = PANELS[name]
     panel = make(None)
-    assert panel.draw(panel.state) == panel.draw(panel.state)
+    assert panel.render(panel.state) == panel.render(panel.state)
     changes = [{}, *({field: value} for field, value in values.items())]
     figures = [panel.figure(**change) for change in changes]
     assert len({tuple(trace.uid for trace in figure.data) for figure in figures}) == 1

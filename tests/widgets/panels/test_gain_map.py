@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cselab_lab.experiments import read_results
-from cselab_widgets import PaperBesideHere
+from cselab_widgets import PaperVsOurs
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def frame():
 
 @pytest.fixture
 def shown(frame):
-    panel = PaperBesideHere(frame, baseline="SimCSE", view="gains")
+    panel = PaperVsOurs(frame, baseline="SimCSE", view="gains")
     yield panel
     panel.close()
 
@@ -58,12 +58,12 @@ def test_a_click_tells_a_method_test_by_test_beside_the_paper(shown):
 
 
 def test_one_seed_decides_nothing(frame):
-    panel = PaperBesideHere(frame[["row", "column", "gain"]], view="gains")
+    panel = PaperVsOurs(frame[["row", "column", "gain"]], view="gains")
     assert not np.any(panel.figure().data[0].z) and "Blue" not in panel.explain(panel.state)
 
 
 def test_an_experiment_shows_its_own_tests_over_its_own_baseline():
-    panel = PaperBesideHere("whitenedcse-table3", "study", view="gains")
+    panel = PaperVsOurs("whitenedcse-table3", "study", view="gains")
     results = read_results("whitenedcse-table3", "study")
     assert panel.state.columns == [column.measure for column in results.experiment.columns]
     assert results.experiment.baseline not in panel.state.rows
@@ -81,7 +81,7 @@ def test_where_the_data_were_missing_the_stand_in_is_named(frame):
                 {"row": ["both", "both"], "column": ["Avg.", "STS-B"], "measure": ["World-STS"] * 2, "gain": [1.0] * 2}
             )
 
-    assert PaperBesideHere(Recorded(), view="gains").state.columns == ["World-STS"]
+    assert PaperVsOurs(Recorded(), view="gains").state.columns == ["World-STS"]
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_where_the_data_were_missing_the_stand_in_is_named(frame):
 )
 def test_what_cannot_be_shown_is_refused(frame, change, said):
     with pytest.raises(ValueError, match=said):
-        PaperBesideHere(**change(frame), view="gains")
+        PaperVsOurs(**change(frame), view="gains")

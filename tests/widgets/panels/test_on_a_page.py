@@ -47,11 +47,11 @@ def opened(panels, browser, tmp_path_factory):
 def shows(section, panel, **changes):
     """The page shows what Python draws and says after these changes."""
     state = panel._changed(changes) if changes else panel.state
-    expect(section.get_by_role("figure").first).to_have_attribute("aria-label", panel.describe(state))
+    expect(section.get_by_role("figure").first).to_have_attribute("aria-label", panel.alt_text(state))
     section.page.wait_for_function("(section) => section.drawn", arg=section.element_handle())
     drawn = json.loads(section.evaluate("(section) => section.drawn"))
-    expected = json.loads(json.dumps(as_json(panel.draw(state))["data"]))
-    if panel.draw(state).layout.meta is None:  # one plot; of planes that stand apart each is drawn alone
+    expected = json.loads(json.dumps(as_json(panel.render(state))["data"]))
+    if panel.render(state).layout.meta is None:  # one plot; of planes that stand apart each is drawn alone
         assert drawn == expected
     assert section.locator(".cselab-panel > .cselab-note").inner_text() == panel.explain(state)
     said = "(section, html) => Object.assign(document.createElement('div'), { innerHTML: html }).textContent"
@@ -83,7 +83,7 @@ def test_each_value_of_each_control_shows_what_python_draws(name, opened, panels
         others = [
             (n, *one)
             for n, one in enumerate(control.options)
-            if one[1] != base and not panel.takes_long({control.name: one[1]})
+            if one[1] != base and not panel.busy_message({control.name: one[1]})
         ]
         for number, label, value in others[:3]:
             turn(section, control, number, label)
@@ -98,7 +98,7 @@ def test_each_value_of_each_control_shows_what_python_draws(name, opened, panels
 
 
 def test_controls_work_together_where_the_page_holds_that_and_say_so_where_not(opened, panels):
-    section, panel = opened.locator("#PaperBesideHere-gains"), panels["PaperBesideHere-gains"]
+    section, panel = opened.locator("#PaperVsOurs-gains"), panels["PaperVsOurs-gains"]
     section.get_by_label("sort by", exact=True).select_option("a")
     section.get_by_label("row", exact=True).select_option("high")
     shows(section, panel, sort="a", selection=(1, 3))

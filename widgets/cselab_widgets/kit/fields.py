@@ -17,13 +17,13 @@ from typing import Any
 import ipywidgets
 
 from .controls import LONG, NAMED, buttons, choice, slider
-from .steps import Scrubber
+from .scrubber import Scrubber
 
 BOUNDS = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
 
 
 @dataclass(frozen=True)
-class Shown:
+class ControlSpec:
     """The control of a field.
 
     Attributes:
@@ -115,12 +115,13 @@ def shown(
     asked: Sequence[int] = (),
     **more: Any,
 ) -> Any:
-    """A field of a state with its control; see `Shown`. Limits such as `at_least=0` are given by their names."""
+    """A field of a state with its control; see `ControlSpec`. Limits such as `at_least=0` are given by their names."""
     limits = {name: more.pop(name) for name in BOUNDS if name in more}
-    return field(default=default, metadata={"shown": Shown(label, kind, values, where, when, asked, limits, more)})
+    spec = ControlSpec(label, kind, values, where, when, asked, limits, more)
+    return field(default=default, metadata={"shown": spec})
 
 
-def shown_fields(state: Any) -> dict[str, Shown]:
+def shown_fields(state: Any) -> dict[str, ControlSpec]:
     """The controls of a state or its class, by the names of their fields."""
     return {one.name: one.metadata["shown"] for one in fields(state) if "shown" in one.metadata}
 

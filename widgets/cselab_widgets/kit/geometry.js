@@ -1,6 +1,6 @@
 // How vectors lie, as cselab.metrics measures it.
 import { eigen } from "./linear.js";
-import { Matrix } from "./tape.js";
+import { Matrix } from "./autograd.js";
 
 /** @param {number[]} x */
 export const length = (x) => Math.hypot(...x);

@@ -1,6 +1,6 @@
 // The losses of cselab.losses and cselab.sgw, term for term: views [n, d] to one number. See there for the papers.
 import { eigen } from "./linear.js";
-import { Matrix } from "./tape.js";
+import { Matrix } from "./autograd.js";
 
 const EPS = 1e-5; // added to a variance, as batch normalisation does
 

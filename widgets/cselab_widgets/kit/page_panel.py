@@ -6,8 +6,8 @@ change it, and a class that names both:
     class Sphere(PagePanel):
         modules = (*COMPUTING, HERE / "sphere.js")                            # imported modules first
         mount = "mountSphere"
-        holds = SphereState                                                   # a frozen dataclass of JSON's values
-        describe = staticmethod(summary)                                      # of a state, in words
+        state_class = SphereState                                         # a frozen dataclass of JSON's values
+        alt_text = staticmethod(summary)                                      # of a state, in words
 
 `told(state)` is to be called when a hand lets go; `mount` returns `update(state)` and `stop()`. Constants,
 such as the weights of an encoder, is `carried`: a fourth argument, JSON but for bytes, which are base64 in a page.
@@ -28,13 +28,13 @@ import traitlets
 
 from cselab._util.writing import write_text
 
+from .cell_registry import replace_earlier
 from .page import bare_page
-from .places import take_place
 from .scripts import KIT, LISTEN_JS, inlined
 from .theme import style_sheet
 
 CSS = style_sheet("panel", "page_panel")
-COMPUTING = tuple(KIT / f"{name}.js" for name in ("linear", "tape", "losses", "geometry", "draws", "page_controls"))
+COMPUTING = tuple(KIT / f"{name}.js" for name in ("linear", "autograd", "losses", "geometry", "draws", "page_controls"))
 WIDGET_JS = (KIT / "page_panel.js").read_text(encoding="utf-8")
 
 _PIECE = """\
@@ -64,8 +64,8 @@ class PagePanel(anywidget.AnyWidget):
 
     modules: ClassVar[Sequence[Path]] = ()
     mount: ClassVar[str] = ""
-    holds: ClassVar[type]
-    describe: Callable[[Any], str]
+    state_class: ClassVar[type]
+    alt_text: Callable[[Any], str]
 
     _css = CSS
     shown = traitlets.Dict().tag(sync=True)
@@ -102,11 +102,11 @@ class PagePanel(anywidget.AnyWidget):
     @traitlets.observe("shown")
     def _hand_let_go(self, change: Any) -> None:
         if change["new"] != asdict(self.state):
-            self.state = self.holds(**change["new"])
+            self.state = self.state_class(**change["new"])
 
     def summary(self) -> str:
         """The current state in words."""
-        return self.describe(self.state)
+        return self.alt_text(self.state)
 
     def to_html(self, path: str | Path) -> Path:
         """Write one file that opens in a browser, without a kernel and without a network; returns its path."""
@@ -136,7 +136,7 @@ class PagePanel(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None, **_: Any) -> Any:
         """The live widget; on a page without a kernel the same front end; in words."""
-        take_place(self, self._key)
+        replace_earlier(self, self._key)
         live = super()._repr_mimebundle_() or ({}, {})
         return {**live[0], "text/html": self._in_output(), "text/plain": self.summary()}, live[1]
 

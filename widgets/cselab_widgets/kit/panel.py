@@ -13,7 +13,7 @@ A panel is written in four pieces, each testable without a browser:
     def details(state) -> str: ...                 # HTML below that, if there is any
 
     class Noise(Panel):                            # the shell: its arguments are the users' objects
-        holds = NoiseState
+        state_class = NoiseState
 
 A panel finds the four functions by their names in its own module.
 
@@ -42,9 +42,9 @@ import traitlets
 
 from cselab._util.writing import write_text
 
+from .cell_registry import replace_earlier
 from .fields import shown_fields
 from .page import figure_to_html, whole_page
-from .places import take_place
 from .plot import as_json
 from .shell import Shell
 from .static_export import export
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     import pandas
 
 SVG_POINTS = 2000
-WRITTEN = {"draw": "figure", "describe": "summary", "explain": "explain", "details": "details"}
+WRITTEN = {"render": "figure", "alt_text": "summary", "explain": "explain", "details": "details"}
 
 
 class Panel(traitlets.HasTraits):
@@ -69,11 +69,11 @@ class Panel(traitlets.HasTraits):
     See also: `link`, which makes panels move together.
     """
 
-    holds: ClassVar[type] = object  # the class of its state
-    draw: Callable[[Any], go.Figure]
-    describe: Callable[[Any], str]
+    state_class: ClassVar[type] = object  # the class of its state
+    render: Callable[[Any], go.Figure]
+    alt_text: Callable[[Any], str]
     clicks: ClassVar[str] = "selection"  # the control that a click on a point sets, on a page
-    page_together: ClassVar[Sequence[str]] = ()  # controls that a page combines; by default all that it has room for
+    static_grid: ClassVar[Sequence[str]] = ()  # controls that a page combines; by default all that it has room for
 
     state = traitlets.Any()
     selection = traitlets.Tuple()
@@ -84,8 +84,8 @@ class Panel(traitlets.HasTraits):
         for method, function in WRITTEN.items():
             if getattr(module.get(function), "__module__", None) == cls.__module__ and method not in vars(cls):
                 setattr(cls, method, staticmethod(module[function]))
-        if "holds" in vars(cls):
-            cls.__signature__ = _with_fields(inspect.signature(cls.__init__), cls.holds)  # type: ignore[attr-defined]
+        if "state_class" in vars(cls):
+            cls.__signature__ = _with_fields(inspect.signature(cls.__init__), cls.state_class)  # type: ignore[attr-defined]
 
     def __init__(self, state: Any, key: str | None = None) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class Panel(traitlets.HasTraits):
         """HTML under that line, such as a table of the clicked rows."""
         return ""
 
-    def takes_long(self, changes: Mapping[str, Any]) -> str:
+    def busy_message(self, changes: Mapping[str, Any]) -> str:
         """The text near the controls before changes that need seconds; empty by default."""
         return ""
 
@@ -142,11 +142,11 @@ class Panel(traitlets.HasTraits):
 
     def figure(self, **changes: Any) -> go.Figure:
         """The current figure, or the figure after `changes`, as a new Plotly figure to keep or save."""
-        return self.draw(self._changed(changes))
+        return self.render(self._changed(changes))
 
     def summary(self) -> str:
         """The content of the figure in words."""
-        return self.describe(self.state)
+        return self.alt_text(self.state)
 
     def set(self, **changes: Any) -> None:
         """Change fields of the state; the screen follows. The controls call nothing else.
@@ -156,9 +156,9 @@ class Panel(traitlets.HasTraits):
             ValueError: the state rejects a value.
         """
         if self._shell is not None:
-            self._shell.wait(self.takes_long(changes))
+            self._shell.wait(self.busy_message(changes))
         state = self._changed(changes)
-        figure = self.draw(state)  # first, so that a state that cannot be drawn is not taken on
+        figure = self.render(state)  # first, so that a state that cannot be drawn is not taken on
         self.state = state
         if self._shell is not None:
             self._shell.show(state, figure)
@@ -241,7 +241,7 @@ class Panel(traitlets.HasTraits):
         """The controls, the figure and the words below it; made when first asked for."""
         if self._shell is None:
             self._shell = Shell(self)
-            take_place(self, self._key)
+            replace_earlier(self, self._key)
         return self._shell.box
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ def _lean(source: str) -> str:
 def inlined(modules: Iterable[Path]) -> str:
     """Modules as one script, imported modules first: no bundler, so that no two may declare the same name.
 
-    >>> print(inlined([KIT / "tape.js", KIT / "losses.js"]).splitlines()[0])
+    >>> print(inlined([KIT / "autograd.js", KIT / "losses.js"]).splitlines()[0])
     let made = 0;
     """
     sources = (module.read_text(encoding="utf-8") for module in modules)

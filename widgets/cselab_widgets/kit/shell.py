@@ -16,7 +16,7 @@ class Shown(Protocol):
     """The interface that a shell needs of a panel; see `Panel`."""
 
     state: Any
-    describe: Callable[[Any], str]
+    alt_text: Callable[[Any], str]
 
     def controls(self) -> Mapping[str, ipywidgets.Widget]: ...
     def options(self, state: Any) -> Mapping[str, Sequence[Any]]: ...
@@ -41,7 +41,7 @@ class Shell:
                 control.add_class(style)
         # JupyterLab shows an exception of a callback nowhere near the cell.
         self.error = ipywidgets.Label().add_class("cselab-error")
-        self.plot = Plot(panel.figure(), panel.describe(panel.state), self._heard)
+        self.plot = Plot(panel.figure(), panel.alt_text(panel.state), self._heard)
         self.note = ipywidgets.HTML().add_class("cselab-note")
         self.details = ipywidgets.HTML().add_class("cselab-details")
         self.row = ipywidgets.HBox([*self.controls.values(), self.error]).add_class("cselab-controls")
@@ -56,7 +56,7 @@ class Shell:
     def show(self, state: Any, figure: go.Figure) -> None:
         """Bring plot, words and controls to `state`."""
         self.wait("")
-        self.plot.show(figure, self.panel.describe(state))
+        self.plot.show(figure, self.panel.alt_text(state))
         self._tell(state)
         self._showing = True  # a control that is given other options first goes to one of them by itself
         try:

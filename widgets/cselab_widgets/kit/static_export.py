@@ -36,13 +36,13 @@ class PanelProtocol(Protocol):
     """The interface that a page needs of a panel; see `Panel`."""
 
     state: Any
-    describe: Callable[[Any], str]
-    draw: Callable[[Any], go.Figure]
-    page_together: ClassVar[Sequence[str]]
+    alt_text: Callable[[Any], str]
+    render: Callable[[Any], go.Figure]
+    static_grid: ClassVar[Sequence[str]]
     clicks: ClassVar[str]
 
     def controls(self) -> Mapping[str, ipywidgets.Widget]: ...
-    def takes_long(self, changes: Mapping[str, Any]) -> str: ...
+    def busy_message(self, changes: Mapping[str, Any]) -> str: ...
     def options(self, state: Any) -> Mapping[str, Sequence[Any]]: ...
     def explain(self, state: Any) -> str: ...
     def details(self, state: Any) -> str: ...
@@ -202,7 +202,7 @@ def _states(
 ) -> dict[tuple[int, ...], Any]:
     """The states carried, by the numbers of their values.
 
-    The current state, each control by itself, then those of `page_together`; by default as many as fit, the
+    The current state, each control by itself, then those of `static_grid`; by default as many as fit, the
     shortest first.
     """
     now = {name: values[name].index(base[name]) for name in values}
@@ -211,7 +211,7 @@ def _states(
     for alone in [none, *(frozenset([name]) for name in values)]:
         states |= _ways(panel, controls, values, now, alone)
     joined = none
-    together = [name for name in panel.page_together if name in values]
+    together = [name for name in panel.static_grid if name in values]
     for name in together or sorted(values, key=lambda one: len(values[one])):
         wider = joined | {name}
         if prod(len(values[one]) for one in wider) > 10 * STATES:
@@ -235,7 +235,7 @@ def _ways(
     for numbers in product(*(range(len(values[name])) if name in together else [now[name]] for name in values)):
         chosen = zip(values, numbers, strict=True)
         changes = {name: values[name][number] for name, number in chosen if number != now[name]}
-        if panel.takes_long(changes):
+        if panel.busy_message(changes):
             continue
         try:
             state = panel._changed(changes) if changes else panel.state
@@ -266,7 +266,7 @@ def _shown(
     panel: PanelProtocol, state: Any, controls: Sequence[Control], values: Mapping[str, list[Any]]
 ) -> dict[str, Any]:
     """The page's picture of a state, and the values of its controls."""
-    figure = as_json(panel.draw(state))
+    figure = as_json(panel.render(state))
     offered = {}
     for name, options in panel.options(state).items():
         if name in values:
@@ -275,7 +275,7 @@ def _shown(
     return {
         "data": figure["data"],
         "layout": figure["layout"],
-        "words": panel.describe(state).splitlines(keepends=True),  # cut where one state's may be as another's
+        "words": panel.alt_text(state).splitlines(keepends=True),  # cut where one state's may be as another's
         "note": panel.explain(state),
         "details": re.split(r"(?=<tr>|<p>|<li>)", panel.details(state)),
         "state": {control.name: getattr(state, control.name) for control in controls},

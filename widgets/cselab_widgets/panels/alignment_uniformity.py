@@ -243,7 +243,7 @@ class AlignmentUniformity(Panel):
       SimCSE  step     0  alignment 0.200  uniformity  -1.500  dev score 51.40
     """
 
-    holds = AlignmentUniformityState
+    state_class = AlignmentUniformityState
 
     def __init__(
         self,

@@ -387,7 +387,7 @@ class EmbeddingMap(Panel):
     ['a b', 'b c', 'c d']
     """
 
-    holds = EmbeddingMapState
+    state_class = EmbeddingMapState
 
     def __init__(
         self,
@@ -448,7 +448,7 @@ class EmbeddingMap(Panel):
             return replace(state, selection=state.listed if state.focus is None else (state.focus,))
         return state
 
-    def takes_long(self, changes: Mapping[str, Any]) -> str:
+    def busy_message(self, changes: Mapping[str, Any]) -> str:
         """A map of neighbours that was not made yet is waited for."""
         method = changes.get("projection", self.state.projection)
         if method not in (UMAP, TSNE) or self.state.data.knows(method, changes.get("step", self.state.step)):

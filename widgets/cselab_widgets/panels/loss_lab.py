@@ -23,8 +23,8 @@ from cselab.world import World
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
+from ..kit.panel_vectors import SameArray, as_views, dropout_views, sentences_or_world
 from ..kit.planes import Plane, heatmap, matrix, named_at_ends, side_by_side
-from ..kit.sources import SameArray, as_views, dropout_views, sentences_or_world
 from ..kit.theme import INK, NEGATIVE, PALETTE, POSITIVE
 
 POINTS = 25  # of each curve
@@ -288,8 +288,8 @@ class LossLab(Panel):
       the wrong way: 0 of 8 positives pushed apart, 0 of 56 negatives pulled together
     """
 
-    holds = LossLabState
-    page_together = ("loss", "temperature", "focal_m", "off_dropout_m", "margin")
+    state_class = LossLabState
+    static_grid = ("loss", "temperature", "focal_m", "off_dropout_m", "margin")
 
     def __init__(
         self,

@@ -141,7 +141,7 @@ class MethodMap(Panel):
     Raises:
         ValueError: no cards, an unknown family.
 
-    See also: `PaperBesideHere`, for the gains of the methods.
+    See also: `PaperVsOurs`, for the gains of the methods.
 
     >>> from cselab_lab.lessons.pipeline_diff import method_cards
     >>> MethodMap(method_cards(["simcse", "mixcse", "sr_bert"]))
@@ -154,7 +154,7 @@ class MethodMap(Panel):
         lambda state: "A dot marks a difference from SimCSE. Point at the dot, or click it, to read the difference."
     )
 
-    holds = MethodMapState
+    state_class = MethodMapState
 
     def __init__(self, cards: Iterable["Card"] | None = None, family: str = ALL, key: str | None = None) -> None:
         if cards is None:

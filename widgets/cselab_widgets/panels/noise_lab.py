@@ -18,8 +18,8 @@ from cselab.encoders.heads import MLPHead
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
+from ..kit.panel_vectors import as_views, dropout_views, sentences_or_world
 from ..kit.planes import Plane, side_by_side
-from ..kit.sources import as_views, dropout_views, sentences_or_world
 from ..kit.theme import AFTER, ANCHOR, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
@@ -198,9 +198,9 @@ class NoiseLab(Panel):
       off-dropout  positives 1.000  negatives -0.052 ± 0.284
     """
 
-    holds = NoiseLabState
+    state_class = NoiseLabState
     clicks = "sentence"
-    page_together = ("variance", "mean_of")
+    static_grid = ("variance", "mean_of")
 
     def __init__(
         self,

@@ -309,8 +309,8 @@ class PairExplorer(Panel):
     cosine of 1 and 2: 0.780 (micro)
     """
 
-    holds = PairExplorerState
-    page_together = ("removed", "by")
+    state_class = PairExplorerState
+    static_grid = ("removed", "by")
 
     def __init__(
         self,

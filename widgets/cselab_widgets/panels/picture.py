@@ -59,8 +59,8 @@ class Picture(Panel):
     the loss falls from 2 to 1.5
     """
 
-    draw = staticmethod(figure)
-    describe = staticmethod(lambda state: state.words)
+    render = staticmethod(figure)
+    alt_text = staticmethod(lambda state: state.words)
     explain = staticmethod(lambda state: state.note)
 
     def __init__(

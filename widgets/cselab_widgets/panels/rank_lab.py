@@ -16,8 +16,8 @@ from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel, rounded
+from ..kit.panel_vectors import named_views
 from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, side_by_side
-from ..kit.sources import named_views
 from ..kit.theme import AFTER, BEFORE, INK, OURS, PALETTE
 
 NORMAL = "normal numbers"
@@ -184,8 +184,8 @@ class RankLab(Panel):
       rank 8 uncentred, 7 centred; at most 8 of 32
     """
 
-    holds = RankLabState
-    page_together = ("batch_size", "artificial_rows")
+    state_class = RankLabState
+    static_grid = ("batch_size", "artificial_rows")
 
     def __init__(
         self,

@@ -59,7 +59,7 @@ class SentenceCosines(PagePanel):
 
     modules = (*COMPUTING, *ENCODING, HERE / "sentence_cosines.js")
     mount = "mountSentenceCosines"
-    holds = SentenceCosinesState
+    state_class = SentenceCosinesState
 
     def __init__(self, data: Any, sentences: Sequence[str], pair: Sequence[int], key: str | None = None) -> None:
         self.data = data

@@ -120,8 +120,8 @@ class Sphere(PagePanel):
 
     modules = (*COMPUTING, HERE / "sphere_points.js", HERE / "sphere.js")
     mount = "mountSphere"
-    holds = SphereState
-    describe = staticmethod(summary)
+    state_class = SphereState
+    alt_text = staticmethod(summary)
 
     def __init__(
         self,

@@ -4,7 +4,7 @@
 // loss, temperature, noise, seed. Noise stands for dropout: a view is a point plus noise times a fixed draw.
 import { normals } from "../kit/draws.js";
 import { inner, length, onSphere } from "../kit/geometry.js";
-import { Matrix, gradients } from "../kit/tape.js";
+import { Matrix, gradients } from "../kit/autograd.js";
 import {
   barlowTwins, dimensionContrastive, focalInfoNce, infoNce, multiPositiveInfoNce, offDropoutInfoNce, shuffledGroupWhiten,
 } from "../kit/losses.js";

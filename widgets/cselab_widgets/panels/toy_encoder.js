@@ -3,7 +3,7 @@
 // The vector of a sentence is the mean of its words' rows; noise is dropout on the entries of these, another mask a view.
 import { normals, uniforms } from "../kit/draws.js";
 import { alignment, effectiveRank, inner, onSphere, singularValues, spearman, uniformity } from "../kit/geometry.js";
-import { Matrix, gradients } from "../kit/tape.js";
+import { Matrix, gradients } from "../kit/autograd.js";
 import {
   barlowTwins, dimensionContrastive, focalInfoNce, infoNce, multiPositiveInfoNce, offDropoutInfoNce, shuffledGroupWhiten,
 } from "../kit/losses.js";

@@ -125,8 +125,8 @@ class ToyTraining(PagePanel):
 
     modules = (*COMPUTING, HERE / "toy_encoder.js", HERE / "toy_training.js")
     mount = "mountToyTraining"
-    holds = ToyTrainingState
-    describe = staticmethod(summary)
+    state_class = ToyTrainingState
+    alt_text = staticmethod(summary)
 
     def __init__(
         self,

@@ -17,8 +17,8 @@ from cselab.sgw import covariance, group_whitening_matrix
 from ..kit.fields import State, shown
 from ..kit.number_table import number_table
 from ..kit.panel import Panel, rounded
+from ..kit.panel_vectors import SameArray, named_views
 from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, side_by_side
-from ..kit.sources import SameArray, named_views
 from ..kit.theme import AFTER, BEFORE, INK
 
 STRATEGIES = ("PCA", "ZCA", "group", "shuffled group")  # the rows of WhitenedCSE's table 3
@@ -292,8 +292,8 @@ class WhiteningLab(Panel):
     Whitening of vectors: ZCA, eps 1e-06, fitted on 30 of 40 sentences of width 4 (seed 0)
     """
 
-    holds = WhiteningLabState
-    page_together = ("strategy", "batch_size", "num_groups")
+    state_class = WhiteningLabState
+    static_grid = ("strategy", "batch_size", "num_groups")
 
     def __init__(
         self,

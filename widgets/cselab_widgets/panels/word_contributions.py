@@ -136,7 +136,7 @@ class WordContributions(Panel):
     micro: cosine 0.780, 9 % by sleeps / asleep
     """
 
-    holds = WordContributionsState
+    state_class = WordContributionsState
 
     def __init__(
         self,

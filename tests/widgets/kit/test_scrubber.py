@@ -1,5 +1,5 @@
 import pytest
-from cselab_widgets.kit.steps import Scrubber
+from cselab_widgets.kit.scrubber import Scrubber
 
 
 def test_a_scrubber_starts_at_the_step_it_is_given():

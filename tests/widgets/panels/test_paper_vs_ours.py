@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cselab_lab.experiments import read_results
-from cselab_widgets import PaperBesideHere
+from cselab_widgets import PaperVsOurs
 
 
 @pytest.fixture
@@ -28,8 +28,8 @@ def frame() -> pd.DataFrame:
 
 
 @pytest.fixture
-def panel(frame) -> PaperBesideHere:
-    return PaperBesideHere(frame, verdicts=["noise costs points: holds here"], title="table 1", baseline="BERT")
+def panel(frame) -> PaperVsOurs:
+    return PaperVsOurs(frame, verdicts=["noise costs points: holds here"], title="table 1", baseline="BERT")
 
 
 def traces(panel, **changes) -> dict:
@@ -53,7 +53,7 @@ def test_published_and_our_gains_stand_on_the_line_of_their_row_the_first_on_top
 
 
 def test_without_gains_the_scores_are_drawn_with_their_deviation(frame):
-    panel = PaperBesideHere(frame.drop(columns=["gain", "published_gain"]))
+    panel = PaperVsOurs(frame.drop(columns=["gain", "published_gain"]))
     drawn, layout = traces(panel), panel.figure().layout
     np.testing.assert_array_equal(drawn["published"].x, [78.1, 76.25, np.nan])
     np.testing.assert_array_equal(drawn["ours"].x, [np.nan, 59.3, 57.4])
@@ -101,7 +101,7 @@ def test_it_is_taken_away_as_csv(panel, tmp_path):
 
 
 def test_an_experiment_may_be_named(tmp_path):
-    panel = PaperBesideHere("imsimcse-table1")
+    panel = PaperVsOurs("imsimcse-table1")
     results = read_results("imsimcse-table1")
     for said, verdict in zip(panel.state.verdicts, results.verdicts(), strict=True):
         assert said.startswith(f"{verdict.claim}: {verdict.answer}")
@@ -121,4 +121,4 @@ def test_an_experiment_may_be_named(tmp_path):
 )
 def test_a_frame_that_shows_nothing_is_refused(frame, message):
     with pytest.raises(ValueError, match=message):
-        PaperBesideHere(frame)
+        PaperVsOurs(frame)

@@ -55,7 +55,7 @@ COLOURS = (
 
 
 @dataclass(frozen=True, eq=False)
-class PaperBesideHereState(State):
+class PaperVsOursState(State):
     """The numbers of an experiment, and how they are looked at.
 
     Attributes:
@@ -135,12 +135,12 @@ class PaperBesideHereState(State):
         return list(dict.fromkeys(self.frame["row"].iloc[list(self.selection)]))
 
 
-def figure(state: PaperBesideHereState) -> go.Figure:
+def figure(state: PaperVsOursState) -> go.Figure:
     """The numbers of a column, or the map of gains."""
     return _gains(state) if state.view == "gains" else _numbers(state)
 
 
-def _numbers(state: PaperBesideHereState) -> go.Figure:
+def _numbers(state: PaperVsOursState) -> go.Figure:
     """A line for each row: published (diamond) and ours (dot with a bar)."""
     theirs, ours = ("published_gain", "gain") if state.of_gains else ("published", "ours")
     lines = state.shown.dropna(subset=[theirs, ours], how="all").iloc[::-1]  # the first on top
@@ -168,7 +168,7 @@ def _numbers(state: PaperBesideHereState) -> go.Figure:
     return side_by_side([Plane(answer(state), traces, across, up, tall=max(190, LINE * len(lines)))], 1)
 
 
-def answer(state: PaperBesideHereState) -> str:
+def answer(state: PaperVsOursState) -> str:
     """The title: how many effects have the sign that is published."""
     if not state.of_gains:
         return "Published and ours"
@@ -178,7 +178,7 @@ def answer(state: PaperBesideHereState) -> str:
     return f"{counted} over {escape(state.baseline)}" + " have the paper's sign" * bool(len(both))
 
 
-def _gains(state: PaperBesideHereState) -> go.Figure:
+def _gains(state: PaperVsOursState) -> go.Figure:
     """A cell for each row and column: the number of a gain, in colour where the seeds decide its sign."""
     tests, methods, lines = state.columns, state.rows, state.lines
     cells = [[lines.get((method, test)) for test in tests] for method in methods]
@@ -231,7 +231,7 @@ def _gain_in_words(line: Any) -> dict[str, str]:
     return {"here": ours, "published": published} if published else {"here": ours}
 
 
-def summary(state: PaperBesideHereState) -> str:
+def summary(state: PaperVsOursState) -> str:
     """The table in text, and the verdicts."""
     from cselab_lab.tables import table
 
@@ -244,7 +244,7 @@ def summary(state: PaperBesideHereState) -> str:
     return "\n".join([*lines, *state.verdicts])
 
 
-def counted(state: PaperBesideHereState) -> str:
+def counted(state: PaperVsOursState) -> str:
     """The numbers of gains above and below the baseline; with several seeds, only decided gains count."""
     single = state.frame["gain_low"].isna().all()
     gain = state.frame["gain"] if single else state.frame["gain"].where(state.decided, 0)
@@ -252,7 +252,7 @@ def counted(state: PaperBesideHereState) -> str:
     return f"{(gain > 0).sum()} of {len(gain)} gains {runs}lie above {state.baseline}, {(gain < 0).sum()} below"
 
 
-def _gains_in_words(state: PaperBesideHereState) -> str:
+def _gains_in_words(state: PaperVsOursState) -> str:
     """The number of decided gains, and the table with undecided gains in brackets."""
     from cselab_lab.tables import table
 
@@ -268,7 +268,7 @@ def _gains_in_words(state: PaperBesideHereState) -> str:
     return "\n".join([f"{state.title or 'Gains'}: {counted(state)}", table(cells)])
 
 
-def explain(state: PaperBesideHereState) -> str:
+def explain(state: PaperVsOursState) -> str:
     """The explanation of the picture."""
     if state.view == "gains":
         return _gains_explained(state)
@@ -281,7 +281,7 @@ def explain(state: PaperBesideHereState) -> str:
     return text
 
 
-def _gains_explained(state: PaperBesideHereState) -> str:
+def _gains_explained(state: PaperVsOursState) -> str:
     """The meaning of the colours."""
     text = f"Points above {state.baseline}, mean over the seeds."
     single = state.frame["gain_low"].isna()
@@ -290,7 +290,7 @@ def _gains_explained(state: PaperBesideHereState) -> str:
     return f"{text} In italics: a single run, no interval." if single.any() else text
 
 
-def details(state: PaperBesideHereState) -> str:
+def details(state: PaperVsOursState) -> str:
     """The verdicts on the paper's claims, and the table; or the gains of the rows that were picked."""
     if state.view == "gains":
         return _gains_of_chosen(state)
@@ -303,7 +303,7 @@ def details(state: PaperBesideHereState) -> str:
     return f"{claims}<details><summary>Which numbers are these?</summary>{table}</details>"
 
 
-def _gains_of_chosen(state: PaperBesideHereState) -> str:
+def _gains_of_chosen(state: PaperVsOursState) -> str:
     """The rows that were picked, column by column, next to the published ones."""
     parts = []
     for method in state.chosen:
@@ -325,7 +325,7 @@ def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:
     return "".join(f"<p><b>{escape(', '.join(of))}</b>: {escape(note)}</p>" for note, of in rows.items())
 
 
-class PaperBesideHere(Panel):
+class PaperVsOurs(Panel):
     """Published numbers compared with ours: spread, difference, gain, and whether the paper's claims hold here.
 
     With `view="gains"` a heat map of rows by columns: the gains over the baseline, in colour where the seeds decide the
@@ -352,20 +352,20 @@ class PaperBesideHere(Panel):
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"row": ["SimCSE", "ImSimCSE"], "published": [76.3, 78.1], "ours": [58.2, 58.9]})
-    >>> print(PaperBesideHere(frame))
+    >>> print(PaperVsOurs(frame))
     Published and ours: score
                 published    ours
     SimCSE          76.30   58.20
     ImSimCSE        78.10   58.90
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
     ...                           "gain_low": [0.2, -0.9], "gain_high": [1.2, 0.5]})
-    >>> PaperBesideHere(frame, view="gains", baseline="SimCSE")
+    >>> PaperVsOurs(frame, view="gains", baseline="SimCSE")
     Gains: 1 of 2 gains lie above SimCSE, 0 below
               STS-B  SICK-R
     ImSimCSE   +0.7  (-0.2)
     """
 
-    holds = PaperBesideHereState
+    state_class = PaperVsOursState
 
     def __init__(
         self,
@@ -398,7 +398,7 @@ class PaperBesideHere(Panel):
             frame = results
         frame = _complete(frame, view)
         super().__init__(
-            PaperBesideHereState(
+            PaperVsOursState(
                 frame,
                 str(frame["column"].iloc[0]) if column is None else column,
                 verdicts=tuple(map(_said, verdicts)),
@@ -415,7 +415,7 @@ class PaperBesideHere(Panel):
         self.selection = self.state.lines_of(self.state.frame["row"].iloc[row])
 
     @staticmethod
-    def options(state: PaperBesideHereState) -> dict[str, RowOptions]:
+    def options(state: PaperVsOursState) -> dict[str, RowOptions]:
         """The rows of the map of gains."""
         if state.view == "numbers":
             return {}
@@ -545,7 +545,7 @@ def _in_words(line: Any) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def _cells(state: PaperBesideHereState) -> dict[str, dict[str, str]]:
+def _cells(state: PaperVsOursState) -> dict[str, dict[str, str]]:
     """The table of the column shown: only fields that some row has, in one order."""
     rows = {str(line["row"]): _in_words(line) for _, line in state.shown.iterrows()}
     order = [
@@ -556,7 +556,7 @@ def _cells(state: PaperBesideHereState) -> dict[str, dict[str, str]]:
     return {row: {name: cells.get(name, "") for name in order} for row, cells in rows.items()}
 
 
-def _unit(state: PaperBesideHereState) -> str:
+def _unit(state: PaperVsOursState) -> str:
     what = f"points of {state.column}" if state.of_gains else state.column
     if state.measure == state.column or state.shown["ours"].isna().all():
         return what

@@ -15,7 +15,7 @@ class Closable(Protocol):
 _open: dict[str, tuple[str | None, list[Closable]]] = {}
 
 
-def take_place(panel: Closable, key: str | None) -> None:
+def replace_earlier(panel: Closable, key: str | None) -> None:
     """Replace the panel that an earlier run showed in the running cell (or in the cell of `key`) with `panel`."""
     place, run = (f"key {key}", None) if key is not None else _running_cell()
     if place is None:
