@@ -2,6 +2,7 @@
 
 import errno
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from safetensors import SafetensorError
 
 PART = ".part"  # the ending of unfinished files
 SAVING = f"saving{PART}"  # a folder of such files
+LOCK = ".saving.lock"  # held by the process that writes the folder
 
 
 @contextmanager
@@ -33,7 +35,8 @@ def cannot_write(path: Path) -> Iterator[None]:
 def written_whole(path: Path) -> Iterator[Path]:
     """A file to write, which replaces `path` afterwards; an error removes the file.
 
-    A link keeps its target, and a device such as /dev/null is written to directly.
+    Each call has a file of its own, so of two processes that write at once the later one's file stays, whole. A link
+    keeps its target, and a device such as /dev/null is written to directly.
 
     Raises:
         OSError: see `cannot_write`.
@@ -43,7 +46,7 @@ def written_whole(path: Path) -> Iterator[Path]:
             yield path
         return
     path = path.resolve()
-    partial = path.with_name(path.name + PART)
+    partial = path.with_name(f"{path.name[:40]}.{secrets.token_hex(4)}{PART}")
     try:
         with cannot_write(path):
             mode = _usual_mode(partial)
@@ -70,28 +73,32 @@ def write_text(path: Path, text: str) -> None:
 def folder_written_whole(path: Path, last: str) -> Iterator[Path]:
     """A folder to write; afterwards its files move to `path`, and the file `last` moves last.
 
-    A process that is killed between two moves leaves a folder without `last`, or with wrong checksums, so the folder
-    does not count as complete. The next call removes the files of a killed one.
+    A second process waits until the first one is ready. A process that is killed between two moves leaves a folder
+    without `last`, or with wrong checksums, so the folder does not count as complete. The next call removes the files
+    of a killed one.
 
     Raises:
         OSError: see `cannot_write`.
     """
+    from filelock import FileLock
+
     aside = path / SAVING
-    try:
-        with cannot_write(path):
-            path.mkdir(parents=True, exist_ok=True)
-            shutil.rmtree(aside, ignore_errors=True)
-            aside.mkdir()
-            mode = _usual_mode(aside / PART)
-            yield aside
-            files = [file for file in aside.rglob("*") if file.is_file()]
-            for file in sorted(files, key=lambda file: file.name == last and file.parent == aside):
-                place = path / file.relative_to(aside)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                file.chmod(mode)
-                os.replace(file, place)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
+    with cannot_write(path):
+        path.mkdir(parents=True, exist_ok=True)
+        with FileLock(path / LOCK):
+            try:
+                shutil.rmtree(aside, ignore_errors=True)
+                aside.mkdir()
+                mode = _usual_mode(aside / PART)
+                yield aside
+                files = [file for file in aside.rglob("*") if file.is_file()]
+                for file in sorted(files, key=lambda file: file.name == last and file.parent == aside):
+                    place = path / file.relative_to(aside)
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    file.chmod(mode)
+                    os.replace(file, place)
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
 
 
 def _usual_mode(file: Path) -> int:

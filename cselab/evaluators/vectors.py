@@ -1,6 +1,7 @@
 """From sentences to vectors, once: the distinct sentences of all tasks are encoded together."""
 
 import hashlib
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -10,6 +11,8 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
+from cselab._util.checksums import CheckpointError
+from cselab._util.writing import cannot_write
 from cselab.encoders.any_encoder import encode
 from cselab.encoders.checkpoint import load_checkpoint, save_checkpoint
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
@@ -124,7 +127,7 @@ def encode_distinct(
 
     The name of a cache file is the hash of the weights, of the settings (`CACHED_BY`, and the `options` of
     `encoder.encode`), and of the sentences. It is written whole or not at all, and its checksum is verified when it is
-    read.
+    read; damaged vectors are computed again, with a warning.
 
     Raises:
         ValueError: a cache is requested, but the encoder has no `weights_hash()`; or the encoder does not return one
@@ -132,13 +135,18 @@ def encode_distinct(
     """
     distinct = sorted(set(sentences))
     path = None if cache is None else Path(cache) / f"vectors-{_cache_key(encoder, distinct, options)}.safetensors"
+    if path is not None:
+        with cannot_write(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
     if path is not None and path.is_file():
-        tensors, info = load_checkpoint(path)
-        return Encoded(distinct, tensors["vectors"].numpy(), info["truncated"])
+        try:
+            tensors, info = load_checkpoint(path)
+            return Encoded(distinct, tensors["vectors"].numpy(), info["truncated"])
+        except CheckpointError as damage:
+            warnings.warn(f"{damage}; the vectors are computed again", stacklevel=3)
     vectors = encode(encoder, distinct, **options)
     cut = getattr(getattr(encoder, "last_truncation", None), "cut", None)  # for encoders that report it
     if path is not None and getattr(encoder, "is_main_process", True):
-        path.parent.mkdir(parents=True, exist_ok=True)
         save_checkpoint(path, {"vectors": torch.from_numpy(vectors)}, {"truncated": cut})
     return Encoded(distinct, vectors, cut)
 
@@ -148,5 +156,5 @@ def _cache_key(encoder: Encoder, sentences: list[str], options: dict[str, Any]) 
         raise ValueError(f"vectors of {type(encoder).__name__} cannot be cached: weights_hash() is missing")
     digest = hashlib.sha256()
     for part in (encoder.weights_hash(), *(getattr(encoder, name, "") for name in CACHED_BY), options, *sentences):
-        digest.update(f"{part}\n".encode())
+        digest.update(f"{part!r}\n".encode())  # a sentence may have line ends
     return digest.hexdigest()

@@ -12,6 +12,7 @@ from tiny import make_encoder, make_sentences
 from cselab.data import DataError, MissingFile, Pairs
 from cselab.evaluators import STS, Geometry, RandomEncoder, Scores, evaluate, read_scores, word_overlap
 from cselab.evaluators.records import Record
+from cselab.evaluators.vectors import encode_distinct
 from cselab.metrics import alignment, effective_rank, feature_correlation, mean_cosine, uniformity
 
 MEASURES = (uniformity, mean_cosine, feature_correlation, effective_rank)
@@ -222,14 +223,31 @@ def test_other_weights_pooling_or_sentences_are_not_confused(angles, pairs, tmp_
     assert len(angles.calls) == 4
 
 
-def test_a_damaged_cache_is_named_and_not_used(angles, pairs, tmp_path):
-    evaluate(angles, pairs, cache=tmp_path)
+DAMAGE = {
+    "flipped": lambda content: content[:-3] + bytes([content[-3] ^ 1]) + content[-2:],
+    "cut": lambda content: content[: len(content) // 2],
+    "empty": lambda content: b"",
+    "no tensors": lambda content: b"version https://git-lfs.github.com/spec/v1\n",
+    "nested": lambda content: (8 + 50_000).to_bytes(8, "little") + b"[" * 50_008,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_cache_is_named_and_computed_again(damage, angles, pairs, tmp_path):
+    first = evaluate(angles, pairs, cache=tmp_path)
     (file,) = tmp_path.iterdir()
-    content = bytearray(file.read_bytes())
-    content[-3] ^= 1
-    file.write_bytes(content)
-    with pytest.raises(ValueError, match=file.name):
-        evaluate(angles, pairs, cache=tmp_path)
+    file.write_bytes(DAMAGE[damage](file.read_bytes()))
+    with pytest.warns(UserWarning, match=rf"{file.name}.*; the vectors are computed again"):
+        again = evaluate(angles, pairs, cache=tmp_path)
+    assert len(angles.calls) == 2 and again.scores == first.scores
+    assert evaluate(angles, pairs, cache=tmp_path).scores == first.scores and len(angles.calls) == 2
+
+
+def test_sentences_with_line_ends_are_not_confused(tmp_path):
+    encoder = make_encoder()
+    for sentences in (["a\nb", "c"], ["a", "b\nc"]):
+        encode_distinct(encoder, sentences, cache=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_an_encoder_without_a_weights_hash_cannot_be_cached(pairs, tmp_path):
