@@ -7,10 +7,14 @@ from pathlib import Path
 
 import pytest
 from browser import MISSING, find_browser, in_ci
+from hypothesis import settings
 from jaxtyping import install_import_hook
 
 gc.disable()  # until all tests are collected: it would walk again and again through what stays
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # the cores are busy with tests
+
+settings.register_profile("the same everywhere", derandomize=True, deadline=None, database=None, max_examples=25)
+settings.load_profile("the same everywhere")
 
 sys.modules.setdefault("rfc3987_syntax", None)  # a grammar that jsonschema compiles for two seconds, and nobody uses
 

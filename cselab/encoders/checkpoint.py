@@ -86,6 +86,8 @@ def pack(prefix: str, state: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict
 
     def walk(name: str, value: Any) -> Any:
         if isinstance(value, Tensor):
+            while name in tensors:  # "a/b" is also the name of b in a
+                name += "'"
             tensors[name] = value
             return {"tensor": name}
         if isinstance(value, Mapping):

@@ -1,9 +1,9 @@
 """Where a batch is cut: never dearer than any other cut, never more rows than allowed, every row in one part."""
 
-import random
 from itertools import combinations, pairwise
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cselab.encoders.speed import bucket_by_length
 
@@ -21,21 +21,16 @@ def cost(lengths, parts, overhead):
     return sum(len(lengths[part]) * max(lengths[part]) + overhead for part in parts)
 
 
-@pytest.mark.parametrize("overhead", [0, 7, 64])
-@pytest.mark.parametrize("most_rows", [None, 1, 3])
-def test_no_cut_is_cheaper(overhead, most_rows):
-    draw = random.Random(overhead)
-    for _ in range(40):
-        lengths = sorted(draw.choices([4, 5, 9, 12, 30, 64], k=draw.randint(1, 9)))
-        parts = bucket_by_length(lengths, most_rows, overhead)
-        allowed = [
-            cut
-            for cut in every_cut(len(lengths))
-            if most_rows is None or all(part.stop - part.start <= most_rows for part in cut)
-        ]
-        assert parts in allowed
-        assert cost(lengths, parts, overhead) == min(cost(lengths, cut, overhead) for cut in allowed)
+LENGTHS = st.lists(st.integers(1, 70), max_size=9).map(sorted)
 
 
-def test_no_rows_are_no_parts():
-    assert bucket_by_length([]) == []
+@given(LENGTHS, st.none() | st.integers(1, 9), st.integers(0, 70))
+def test_bucket_by_length_finds_the_cheapest_cut(lengths, most_rows, overhead):
+    parts = bucket_by_length(lengths, most_rows, overhead)
+    allowed = [
+        cut
+        for cut in every_cut(len(lengths))
+        if most_rows is None or all(part.stop - part.start <= most_rows for part in cut)
+    ]
+    assert parts in allowed if lengths else parts == []
+    assert not lengths or cost(lengths, parts, overhead) == min(cost(lengths, cut, overhead) for cut in allowed)
