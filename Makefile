@@ -1,8 +1,8 @@
 # Each command makes its own environment in .venv first, once, with what it needs. Requires Python 3.11 and make.
 #   make demo        the main job: train, score, draw; writes a page to read offline
 #   make lab         JupyterLab on your own copy of the notebooks, in work/
-#   make test        lint and the whole test suite, a process a core
-#   make test-quick  the tests that are quick: no browser, no lessons, no processes, nothing that trains for long
+#   make test        lint and the tests that every commit needs, a process a core: some minutes
+#   make test-all    lint and every test: each lesson, each panel in a browser, long computations
 #   make browser     browsers for the tests that need one; says first what it installs
 #   make book        a site to read offline: the executed notebooks, the experiments' tables, the reference
 #   make nbval       the deterministic cells of the notebooks, run twice, give the same (nbval)
@@ -35,7 +35,7 @@ JUPYTER_CONFIG_DIR ?= $(KEPT)/jupyter/config
 TORCHINDUCTOR_CACHE_DIR ?= $(KEPT)/torch
 export IPYTHONDIR JUPYTER_DATA_DIR JUPYTER_RUNTIME_DIR JUPYTER_CONFIG_DIR TORCHINDUCTOR_CACHE_DIR
 
-.PHONY: help install demo lab test test-quick browser book nbval bench wheelhouse lint clean
+.PHONY: help install demo lab test test-all browser book nbval bench wheelhouse lint clean
 .NOTPARALLEL:
 
 install: $(READY)
@@ -63,10 +63,10 @@ lab: $(READY)
 	GOMP_SPINCOUNT=$${GOMP_SPINCOUNT:-10000} JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
 
 test: $(READY)-test
-	@$(MAKE) --no-print-directory lint & $(PYTEST) && wait $$!
+	@$(MAKE) --no-print-directory lint & $(PYTEST) -m "daily or not (browser or lesson or process or slow)" && wait $$!
 
-test-quick: $(READY)-test
-	$(PYTEST) -m "not browser and not lesson and not process and not slow"
+test-all: $(READY)-test
+	@$(MAKE) --no-print-directory lint & $(PYTEST) && wait $$!
 
 browser: $(READY)-test
 	$(BIN)/python scripts/browser.py

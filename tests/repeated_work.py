@@ -1,4 +1,4 @@
-"""In the kernel of all lessons: work that lessons repeat is done once. CI runs each lesson in a kernel of its own."""
+"""In the kernel that lessons share: work that they repeat is done once."""
 
 import gc
 import hashlib

@@ -1,6 +1,7 @@
 """Lessons and gallery run headless under smoke and agree with their recorded numbers; checks know their solutions."""
 
 import re
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 import lessons
@@ -35,11 +36,8 @@ SHARE = "import sys; sys.path.append({!r}); from repeated_work import share; sha
 
 
 @pytest.fixture(scope="module")
-def kernel(tmp_path_factory):
-    """One kernel for all lessons, which imports the libraries once; CI runs each in a kernel of its own besides.
-
-    Called, it forgets what a lesson left.
-    """
+def shared_kernel(tmp_path_factory):
+    """A context in which notebooks run in one kernel, which imports the libraries once and forgets what they left."""
     this_python, home, kept = execution._this_python, tmp_path_factory.mktemp("kernel"), []
     sharing = SHARE.format(str(Path(__file__).parents[1]), str(home))
 
@@ -67,24 +65,32 @@ def kernel(tmp_path_factory):
         found.wait_for_ready(timeout=60)
         return found
 
-    def forget():
+    @contextmanager
+    def shared():
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(execution, "_this_python", one)
+            patch.setattr(execution, "LAUNCH", sharing + execution.LAUNCH)
+            patch.setattr(NotebookExecutionManager, "save", lambda _: None)  # at each cell; it is written at the end
+            yield
         found = client()
         found.execute(FORGET, reply=True, timeout=60)
         found.stop_channels()
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(execution, "_this_python", one)
-        patch.setattr(execution, "LAUNCH", sharing + execution.LAUNCH)
-        patch.setattr(NotebookExecutionManager, "save", lambda _: None)  # at each cell; the whole is written at the end
-        yield forget
-        if kept:
-            client().shutdown()
+    yield shared
+    if kept:
+        client().shutdown()
 
 
-@pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.stem)
-def run(request, kernel, tmp_path_factory):
-    (result,) = run_notebooks([request.param.stem], "smoke", output=tmp_path_factory.mktemp(request.param.stem))
-    kernel()
+OWN_KERNEL = ("02_simcse", "04_whitenedcse")
+EACH = [pytest.param(path, marks=[pytest.mark.daily] * (path.stem in OWN_KERNEL), id=path.stem) for path in NOTEBOOKS]
+
+
+@pytest.fixture(scope="module", params=EACH)
+def run(request, shared_kernel, tmp_path_factory):
+    """Two lessons run as users run them; the others share a kernel, and the work that they repeat is done once."""
+    name = request.param.stem
+    with nullcontext() if name in OWN_KERNEL else shared_kernel():
+        (result,) = run_notebooks([name], "smoke", output=tmp_path_factory.mktemp(name))
     return result
 
 
