@@ -10,6 +10,7 @@ from .baselines import (
     evaluate_beside,
     fitted,
     named_encoder,
+    random_weights,
     with_baselines,
     word_overlap,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "evaluate_beside",
     "fitted",
     "named_encoder",
+    "random_weights",
     "read_scores",
     "register",
     "with_baselines",

@@ -1,5 +1,5 @@
-"""Baselines for every score: chance, word overlap, word vectors without a context, and the encoder's
-own vectors whitened or made normal afterwards. `with_baselines` has them all.
+"""Baselines for every score: chance, word overlap, word vectors without a context, the encoder with random weights,
+and its own vectors whitened or made normal afterwards. `with_baselines` has them all.
 """
 
 import hashlib
@@ -16,6 +16,7 @@ from jaxtyping import Float
 from cselab._util.arguments import NonNegativeInt, PositiveInt, checked
 from cselab.data import DataError, read_lines, read_sentences
 from cselab.data.pairs import PairSource
+from cselab.encoders.adapters import has_adapters
 from cselab.encoders.any_encoder import as_encoder, encode
 from cselab.encoders.speed import Precision
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
@@ -124,6 +125,25 @@ class StaticEmbeddings:
     def _mean(self, sentence: str) -> Float[np.ndarray, " d"]:
         rows = self.tokenize(sentence)
         return self.table[rows].mean(axis=0) if rows else self.table.mean(axis=0)
+
+
+@checked
+def random_weights(encoder: Any, seed: NonNegativeInt = 0) -> Any:
+    """A copy of a `SentenceEncoder` whose transformer has random weights, as before any pretraining.
+
+    Shape, tokenizer, pooling and head stay the same. The weights are drawn as its model class draws them.
+
+    Raises:
+        ValueError: a transformer with adapters.
+    """
+    fresh = encoder.copy()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        drawn = type(fresh.backbone)(fresh.backbone.config)
+    if fresh.backbone.load_state_dict(drawn.state_dict(), strict=False).missing_keys:
+        raise ValueError(f"{encoder.name} has adapters: open the encoder that they were added to")
+    fresh.name = f"{encoder.name} with random weights (seed {seed})"
+    return fresh
 
 
 class TransformedEncoder:
@@ -253,8 +273,8 @@ def with_baselines(
     """An encoder and its baselines, by name, each for `evaluate`.
 
     A random encoder, word overlap, averaged word vectors from a GloVe text file where one is given, the encoder's
-    own averaged input embeddings where it has them, the encoder, and its vectors transformed after a fit on a
-    text (see `fitted`). They share one pass of the encoder over the same sentences.
+    own averaged input embeddings where it has them, its shape with random weights, the encoder, and its vectors
+    transformed after a fit on a text (see `fitted`). They share one pass of the encoder over the same sentences.
 
     Args:
         encoder: any argument of `cselab.encoders.as_encoder`.
@@ -268,6 +288,9 @@ def with_baselines(
     if hasattr(encoder, "backbone"):
         own = StaticEmbeddings.from_encoder(encoder)
         beside[own.name] = own
+        if not has_adapters(encoder.backbone):
+            fresh = random_weights(encoder)
+            beside[fresh.name] = fresh
     beside[name_of(encoder)] = once
     for transform in transforms:
         try:

@@ -15,6 +15,7 @@ from cselab.evaluators import (
     evaluate_beside,
     fitted,
     named_encoder,
+    random_weights,
     with_baselines,
     word_overlap,
 )
@@ -199,6 +200,7 @@ def test_an_encoder_stands_beside_its_baselines(corpus, glove, scored):
         "word overlap",
         "averaged glove.txt",
         "input embeddings of tiny",
+        "tiny with random weights (seed 0)",
         "tiny",
         "tiny + whitening fitted on 90 sentences of corpus.txt",
         "tiny + flow fitted on 90 sentences of corpus.txt",
@@ -208,11 +210,30 @@ def test_an_encoder_stands_beside_its_baselines(corpus, glove, scored):
         "word overlap": word_overlap,
         "averaged glove.txt": StaticEmbeddings.from_glove(glove),
         "input embeddings of tiny": StaticEmbeddings.from_encoder(encoder),
+        "tiny with random weights (seed 0)": random_weights(encoder),
         "tiny": encoder,
         "tiny + whitening fitted on 90 sentences of corpus.txt": fitted(encoder, "whitening", corpus),
     }.items():
         assert found[name].scores == pytest.approx(evaluate(alone, scored).scores, abs=1e-4)
     assert found["tiny"].records[0].pooling == "mean"
+
+
+def test_random_weights_depend_on_the_seed_alone():
+    """Neither the encoder's weights nor the state of the random numbers matter; the encoder does not change."""
+    import torch
+
+    encoder, trained = make_encoder(), make_encoder()
+    for weight in trained.backbone.parameters():
+        weight.data.mul_(3.0)
+    sentences = make_sentences(5, seed=1)
+    before, state = encoder.encode(sentences), torch.get_rng_state()
+    drawn = random_weights(encoder, 1)
+    assert torch.equal(torch.get_rng_state(), state) and (encoder.encode(sentences) == before).all()
+    assert (drawn.encode(sentences) == random_weights(trained, 1).encode(sentences)).all()
+    assert not np.allclose(drawn.encode(sentences), random_weights(encoder, 2).encode(sentences))
+    encoder.add_adapter(1)
+    with pytest.raises(ValueError, match="tiny has adapters"):
+        random_weights(encoder)
 
 
 def test_a_prompt_changes_plain_and_transformed_vectors(corpus, scored):
@@ -226,7 +247,7 @@ def test_a_prompt_changes_plain_and_transformed_vectors(corpus, scored):
 
 def test_a_baseline_without_vectors_is_left_out_where_all_tasks_need_them(corpus):
     found = evaluate_beside(make_encoder(), "geometry", make_sentences(30, seed=5), text=corpus)
-    assert "word overlap" not in found and len(found) == 5
+    assert "word overlap" not in found and len(found) == 6
     assert (
         found["tiny + whitening fitted on 90 sentences of corpus.txt"].scores["uniformity"]
         < found["tiny"].scores["uniformity"]

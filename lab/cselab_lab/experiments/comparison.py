@@ -18,6 +18,12 @@ CONTROLS = (
 )
 """The baselines without training."""
 
+RANDOM_WEIGHTS = (
+    Row("random weights, [CLS]", reference="random weights"),
+    Row("random weights, mean of tokens", reference="random weights", pooling="mean"),
+)
+"""The encoder's shape before any pretraining, drawn with each seed."""
+
 IMSIMCSE = (
     Row("ImSimCSE, paper", "imsimcse", {"variant": "paper"}, published="ImSimCSE-BERT_base"),
     Row("ImSimCSE, released", "imsimcse", {"variant": "released"}, published="ImSimCSE-BERT_base"),
@@ -50,7 +56,7 @@ declare(
         name="main-comparison",
         question="What does each method add to the plain encoder, compared with linear algebra?",
         baseline="plain",
-        rows=CONTROLS + METHODS,
+        rows=CONTROLS + RANDOM_WEIGHTS + METHODS,
         claims=(
             Above("SimCSE is above the plain encoder", "SimCSE", "plain"),
             Above("SimCSE is above the plain vectors with their mean subtracted", "SimCSE", "plain, mean subtracted"),

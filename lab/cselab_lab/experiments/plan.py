@@ -360,7 +360,8 @@ class Row:
         pooling: if it differs from the recipe's.
         corpus: if it differs from the profile's, under a profile that trains on a text: "nli".
         posthoc: one of `cselab.transforms.NAMES`, such as "without 4" (components), fitted on training sentences.
-        reference: instead of an encoder: "random", "word overlap" or "static".
+        reference: instead of an encoder: "random", "word overlap", "static" or "random weights", which draws with the
+            seed.
         recipe: fields of `TrainConfig` that differ from the profile's recipe; a function of the profile's value where
             it is a multiple of that, such as `times(3)`.
         rate: factor of the profile's learning rate, for a method that needs a different order of magnitude; the recipe
@@ -380,6 +381,11 @@ class Row:
     recipe: Mapping[str, Any] = field(default_factory=dict)
     rate: float = 1.0
     against: str | None = None
+
+    @property
+    def drawn(self) -> bool:
+        """Whether it has a seed."""
+        return self.method is not None or self.reference == "random weights"
 
 
 @dataclass(frozen=True)
@@ -463,7 +469,7 @@ class Experiment:
         return tuple(row for row in (PLAIN, CENTRED) if row.label not in declared) + self.rows
 
     def seeds(self, row: Row, profile: Profile) -> tuple[int, ...]:
-        """The default seeds of a trained row."""
+        """The default seeds of a drawn row."""
         labels = [label for claim in self.claims if claim.claim in self.headlines for label in claim.labels]
         return (row.label in labels and profile.headline_seeds) or profile.seeds
 
@@ -604,7 +610,7 @@ def jobs(
     suites = profile.suites
     if "sts" in suites:
         suites = (*(suite for suite in suites if suite != "sts"), *experiment.suites)
-    drawn = {row.label: seeds or experiment.seeds(row, profile) for row in experiment.all_rows if row.method}
+    drawn = {row.label: seeds or experiment.seeds(row, profile) for row in experiment.all_rows if row.drawn}
     distinct: dict[str, Job] = {}
     for seed in dict.fromkeys((None, *(seeds or (*profile.seeds, *profile.headline_seeds)))):
         for label, settings in possible.items():
@@ -616,15 +622,16 @@ def jobs(
 
 
 def with_seed(settings: Settings, seed: int | None) -> Settings:
-    """The settings of a trained row with a seed, which also applies to the rows that are trained first; None removes
-    it.
-    """
+    """The settings of a row with a seed, which also applies to the rows that are trained first; None removes it."""
+    own = {} if seed is None else {"seed": seed}
+    if "recipe" not in settings:
+        return {name: value for name, value in settings.items() if name != "seed"} | own
     recipe = {name: value for name, value in settings["recipe"].items() if name != "seed"}
     parameters = {
         name: with_seed(value, seed) if isinstance(value, dict) else value
         for name, value in settings["parameters"].items()
     }
-    return settings | {"recipe": recipe | ({} if seed is None else {"seed": seed}), "parameters": parameters}
+    return settings | {"recipe": recipe | own, "parameters": parameters}
 
 
 def expand_rows(experiment: Experiment, profile: Profile) -> tuple[dict[str, Settings], dict[str, str]]:
@@ -652,11 +659,11 @@ def _settings(row: Row, profile: Profile) -> Settings:
         raise NotPossible(f"no {row.corpus} text under {profile.name}")
     backbone = profile.encoders[row.encoder]
     settings: Settings = {"reference": row.reference}
-    if row.reference in (None, "static"):
+    if row.reference in (None, "static", "random weights"):
         checksums = json.loads(CHECKSUMS.read_text(encoding="utf-8"))
         weights = checksums.get(f"{backbone.name}/model.safetensors", "")[:16] or None  # of a bundled encoder
         settings |= {"encoder": backbone.name, "weights": weights}
-    if row.reference is None:
+    if row.reference in (None, "random weights"):
         settings |= {"pooling": row.pooling or profile.pooling, "posthoc": row.posthoc}
     if row.posthoc is not None or row.method is not None:
         settings["corpus"] = row.corpus or profile.corpus

@@ -651,7 +651,7 @@ def read_results(
 
 def _without_seed(settings: Settings) -> str:
     """A hash that all seeds of a row share."""
-    return settings_hash(with_seed(settings, None) if "recipe" in settings else settings)
+    return settings_hash(with_seed(settings, None))
 
 
 def _store(folder: str | Path | None, experiment: Experiment, profile: Profile) -> Store:

@@ -317,7 +317,7 @@ def _encoder(settings: Settings) -> Any:
     import torch
 
     from cselab.encoders.encoder import SentenceEncoder
-    from cselab.evaluators import RandomEncoder, StaticEmbeddings, word_overlap
+    from cselab.evaluators import RandomEncoder, StaticEmbeddings, random_weights, word_overlap
 
     if settings["reference"] == "random":
         return RandomEncoder()
@@ -325,6 +325,8 @@ def _encoder(settings: Settings) -> Any:
         return word_overlap
     device = "cuda" if torch.cuda.is_available() else "cpu"
     encoder = SentenceEncoder.from_pretrained(settings["encoder"], pooling=settings.get("pooling"), device=device)
+    if settings["reference"] == "random weights":
+        return random_weights(encoder, settings["seed"])
     return StaticEmbeddings.from_encoder(encoder) if settings["reference"] == "static" else encoder
 
 

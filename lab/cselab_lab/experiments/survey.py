@@ -136,11 +136,18 @@ OTHERWISE = {
 }
 """Methods that need different settings from the defaults: their rows are those of the papers' tables."""
 
+ON_CLS = (
+    Row("ct, [CLS]", "ct"),
+    Row("dimension_wise, [CLS]", "dimension_wise", {"dimension_temperature": 0.05}),
+    Row("is_bert, [CLS]", "is_bert"),
+)
+"""The methods of `OTHERWISE` whose papers pool differently, with the pooling of all remaining rows."""
+
 declare(
     Experiment(
         name="every-method",
         question="What does each registered method score under one recipe?",
         baseline="simcse",
-        rows=tuple(OTHERWISE.get(name) or Row(name, name) for name in EVERY),
+        rows=(*(OTHERWISE.get(name) or Row(name, name) for name in EVERY), *ON_CLS),
     )
 )

@@ -488,7 +488,8 @@ def test_baselines_and_transforms_are_scored_and_named(encoder, own_pairs, corpu
     rows = [line.rsplit("  ", 1) for line in printed.splitlines() if re.search(r" -?\d+\.\d\d$", line)]
     found = json.loads(file.read_text())
     assert [name.strip() for name, _ in rows] == list(found)
-    assert list(found)[:4] == ["random", "word overlap", "input embeddings of tiny", "tiny"] and len(found) == 6
+    untrained = ["random", "word overlap", "input embeddings of tiny", "tiny with random weights (seed 0)"]
+    assert list(found)[:5] == [*untrained, "tiny"] and len(found) == 7
     assert [score for _, score in rows] == [f"{scores['scores']['ours']:.2f}" for scores in found.values()]
 
 

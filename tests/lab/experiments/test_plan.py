@@ -70,7 +70,7 @@ def test_every_readable_number_of_a_table_has_its_row(paper, tables):
 
 
 def test_every_method_has_a_row_but_those_that_need_a_cased_encoder():
-    rows = [row.method for row in EXPERIMENTS["every-method"].rows]
+    rows = [row.method for row in EXPERIMENTS["every-method"].rows if "[CLS]" not in row.label]
     assert len(rows) == len(set(rows))
     without = METHODS.keys() - set(rows)
     assert without == {"switch_case", "cards"}, f"{without} are not in EVERY of lab/cselab_lab/experiments/survey.py"
