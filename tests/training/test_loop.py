@@ -665,16 +665,6 @@ def start_and_stop(output, step=5, **options):
         run_training(output=output, callbacks=[stop_at(step)], **options)
 
 
-def test_a_best_that_is_newer_than_the_checkpoint_is_kept(tmp_path):
-    """Stopped between writing the best weights of step 4 and the checkpoint of step 4."""
-    options = {"eval_every": 2, "checkpoint_every": 3}
-    whole = run_training(evaluator=Spread(), **options)
-    start_and_stop(tmp_path, step=4, evaluator=Spread(), **options)
-    run = run_training(evaluator=Spread(), output=tmp_path, **options)
-    assert run.resumed_from == 3 and run.best == whole.best
-    assert_equal_weights(weights(run), weights(whole))
-
-
 def test_a_best_score_is_not_forgotten_where_the_evaluator_would_not_repeat_it(tmp_path):
     options = {"eval_every": 2, "checkpoint_every": 3}
     first = Scripted(0.0, 1.0, 5.0)
