@@ -1,12 +1,13 @@
 """Guesses and verdicts of a class, from the notebooks that students hand in. No student code is executed."""
 
 import re
+import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cselab_lab.tables import table
 
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 LESSON = re.compile(r"""lesson\.setup\(\s*["'](\w+)["']""")
+CHECKED = re.compile(r"staged_check\(\s*(\w+)\s*,\s*(\w+)")
+PLACEHOLDER = re.compile(r"^[^#\n]*(?:return|=|:)\s*\.\.\.", re.MULTILINE)
+COPY = re.compile(r"\s*(?:\(\d+\)|[-_ ]*\bcopy\s*\d*)\s*$", re.IGNORECASE)
 NO_OUTPUT = "not run"
+NO_CELL = "cell missing"
 
 
 @dataclass(frozen=True)
@@ -38,55 +43,170 @@ def collect(folder: Path) -> tuple[list[Answer], list[str]]:
 
     A student is a subfolder (`ada/07_focal_infonce.ipynb`), or the rest of a file's name
     (`07_focal_infonce_ada.ipynb`). The lesson is read from the call of `lesson.setup`, so a renamed file is recognised.
-    Of two files of a student for a lesson the newer one counts. See also: `run_notebooks`, which executes notebooks.
+    Of two files of a student for a lesson the newer one counts. If a subfolder holds a lesson in several folders of its
+    own, each of these is a student. See also: `run_notebooks`, which executes notebooks.
 
     Raises:
         FileNotFoundError: no notebooks in the folder.
     """
-    files = [
-        path for path in folder.rglob("*.ipynb") if not any(part.startswith(".") for part in _inside(path, folder))
-    ]
-    if not files:
+    left_out: list[str] = []
+    files = _newest_first(folder, left_out)
+    if not any(path.suffix.lower() == ".ipynb" for path in files):
         raise FileNotFoundError(f"no notebooks in {folder}: pass the folder with the notebooks of your students.")
-    read: dict[tuple[str, str], NotebookNode] = {}
-    left_out = []
-    for path in sorted(files, key=lambda path: (-path.stat().st_mtime, path)):
+    found: list[tuple[Path, str, NotebookNode]] = []
+    for path in files:
+        if path.suffix.lower() != ".ipynb":
+            left_out.append(f"{path} is not a notebook: its name does not end in .ipynb")
+            continue
         try:
             notebook = read_notebook(path)
         except ValueError as error:
             left_out.append(str(error))
             continue
-        lesson = next((found[1] for cell in notebook.cells if (found := LESSON.search(cell.source))), "")
-        student = _inside(path, folder)[0] if path.parent != folder else path.stem.replace(lesson, "").strip(" _-.")
-        if not lesson:
+        lesson = next((named[1] for cell in notebook.cells if (named := LESSON.search(cell.source))), "")
+        if lesson:
+            found.append((path, lesson, notebook))
+        else:
             left_out.append(f"{path} is not a lesson: no cell calls lesson.setup")
-        elif read.setdefault((student or path.stem, lesson), notebook) is not notebook:
-            left_out.append(f"{path} is older than another file of {student or path.stem} for {lesson}")
-    answers = (answer for (student, lesson), notebook in read.items() for answer in _answers(student, lesson, notebook))
+    read: dict[tuple[str, str], tuple[Path, NotebookNode]] = {}
+    students = _students(folder, [(path, lesson) for path, lesson, _ in found], left_out)
+    for (path, lesson, notebook), student in zip(found, students, strict=True):
+        if read.setdefault((student, lesson), (path, notebook))[1] is not notebook:
+            left_out.append(f"{path} is older than another file of {student} for {lesson}")
+    pieces = {key: _pieces(notebook) for key, (_, notebook) in read.items()}
+    answers = []
+    for (student, lesson), (path, notebook) in read.items():
+        of_class = {
+            goal: name for (_, other), known in pieces.items() if other == lesson for goal, name in known.items()
+        }
+        given = list(_answers(student, lesson, notebook, of_class, f"{path}", left_out))
+        if not given:
+            left_out.append(f"{path} holds no guess that was compared, and no check")
+        answers += given
     return sorted(answers, key=lambda answer: (answer.lesson, answer.student)), left_out
 
 
-def _inside(path: Path, folder: Path) -> tuple[str, ...]:
-    return path.relative_to(folder).parts
+def _newest_first(folder: Path, left_out: list[str]) -> list[Path]:
+    """The files below a folder, those behind links included, but not hidden ones; unreadable ones are left out."""
+    dated: list[tuple[float, Path]] = []
+    entered: set[Path] = set()
+    waiting = [folder]
+    while waiting:
+        here = waiting.pop()
+        try:
+            if here.resolve() in entered:
+                left_out.append(f"{here} is a link to a folder that was read already")
+                continue
+            entered.add(here.resolve())
+            for path in sorted(here.iterdir()):
+                if path.name.startswith("."):
+                    continue
+                if path.is_dir():
+                    waiting.append(path)
+                    continue
+                try:
+                    dated.append((-path.stat().st_mtime, path))
+                except OSError as error:
+                    left_out.append(f"{path} cannot be read ({error.strerror})")
+        except (OSError, RuntimeError) as error:  # RuntimeError: a link to itself, before Python 3.13
+            left_out.append(f"{here} cannot be read ({getattr(error, 'strerror', None) or error})")
+    return [path for _, path in sorted(dated)]
 
 
-def _answers(student: str, lesson: str, notebook: "NotebookNode") -> Iterator[Answer]:
-    """The guesses that were compared, and the pieces."""
+def _students(folder: Path, files: list[tuple[Path, str]], left_out: list[str]) -> list[str]:
+    """The student of each file with its lesson."""
+    places: dict[tuple[str, str], set[str]] = {}
+    for path, lesson in files:
+        first, *inner = path.relative_to(folder).parts
+        places.setdefault((first, lesson), set()).add(inner[0] if len(inner) > 1 else "")
+    deeper = {first: len(inner) for (first, _), inner in places.items() if len(inner) > 1}
+    left_out += [
+        f"{folder / first} holds a lesson in {count} folders, each counted as a student; if these are the students, "
+        f"run: cselab notebooks collect {shlex.quote(str(folder / first))}"
+        for first, count in deeper.items()
+    ]
+    students = []
+    for path, lesson in files:
+        first, *inner = path.relative_to(folder).parts
+        own = COPY.sub("", path.stem)
+        student = first if inner else own.replace(lesson, "").strip(" _-.") or own
+        students.append(f"{first}/{inner[0]}" if first in deeper and len(inner) > 1 else student)
+    return students
+
+
+def _checks(notebook: "NotebookNode") -> "Iterator[tuple[str, str, str, NotebookNode]]":
+    """The name, the exercise, and the checked answer of each check, and its cell."""
     for at, cell in enumerate(notebook.cells):
-        name = str(cell.get("id", at))
-        for output in cell.get("outputs", []):
-            for one in output.get("data", {}).get(GUESS_TYPE, {}).get("found", []):
-                values = (str(one.get(key, "")) for key in ("guess", "words", "verdict"))
-                yield Answer(student, lesson, f"{name}: {one.get('name')}", *values)
-        if "check" in cell.metadata.get("tags", []):
-            lines = _printed(cell)
-            verdict = lines[-1] if lines else NO_OUTPUT
-            yield Answer(student, lesson, f"piece: {name.removeprefix('check-')}", "", "", verdict)
+        if cell.cell_type == "code" and "check" in cell.metadata.get("tags", []):
+            named = CHECKED.search(cell.source)
+            yield _name(cell, at), named[2] if named else "", named[1] if named else "", cell
+
+
+def _name(cell: "NotebookNode", at: int) -> str:
+    """The id of a cell, which Colab puts into the metadata; else its place."""
+    return str(cell.get("id", cell.metadata.get("id", at)))
+
+
+def _pieces(notebook: "NotebookNode") -> dict[str, str]:
+    """The name of the check of each exercise: Jupyter gives a copied cell a new id, without the prefix."""
+    return {goal: name for name, goal, _, _ in _checks(notebook) if goal and name.startswith("check-")}
+
+
+def _answers(
+    student: str, lesson: str, notebook: "NotebookNode", pieces: dict[str, str], path: str, left_out: list[str]
+) -> Iterator[Answer]:
+    """The guesses that were compared, and the pieces; those of the class that are missing here, too."""
+    for at, cell in enumerate(notebook.cells):
+        name = _name(cell, at)
+        for guess in _guesses(cell):
+            if not isinstance(guess, dict) or "name" not in guess:
+                left_out.append(f"{path}, cell {name}: the compared guess is damaged ({guess!r:.40})")
+                continue
+            values = (str(guess.get(key, "")) for key in ("guess", "words", "verdict"))
+            yield Answer(student, lesson, f"{name}: {guess['name']}", *values)
+    seen: set[str] = set()
+    for name, goal, answer, cell in sorted(_checks(notebook), key=lambda check: not check[0].startswith("check-")):
+        piece = pieces.get(goal, name).removeprefix("check-")
+        if piece in seen:
+            left_out.append(f"{path}, cell {name}: a copy of the check of {piece}; the first one counts")
+            continue
+        seen.add(piece)
+        yield Answer(student, lesson, f"piece: {piece}", "", "", _verdict(cell, answer, notebook))
+    for name in dict.fromkeys(pieces.values()):
+        if (piece := name.removeprefix("check-")) not in seen:
+            yield Answer(student, lesson, f"piece: {piece}", "", "", NO_CELL)
+
+
+def _guesses(cell: "NotebookNode") -> list[Any]:
+    """The compared guesses in the outputs of a cell; a damaged output is returned as it is."""
+    held = [output.data[GUESS_TYPE] for output in cell.get("outputs", []) if GUESS_TYPE in output.get("data", {})]
+    found = [one.get("found", one) if isinstance(one, dict) else one for one in held]
+    return [guess for one in found for guess in (one if isinstance(one, list) else [one])]
+
+
+def _verdict(cell: "NotebookNode", answer: str, notebook: "NotebookNode") -> str:
+    """The last line that a check printed, unless the piece was deleted or emptied afterwards."""
+    lines = _printed(cell)
+    verdict = lines[-1] if lines else NO_OUTPUT
+    if not verdict.startswith("solved") or not answer:
+        return verdict
+    defined = re.compile(rf"^\s*(?:def\s+{answer}\b|(?:\w+\s*,\s*)*{answer}\s*(?:[:,=]))", re.MULTILINE)
+    sources = [one.source for one in notebook.cells if one.cell_type == "code" and defined.search(one.source)]
+    if not sources:
+        return f"out of date: {verdict} No cell defines {answer}"
+    if all(PLACEHOLDER.search(source) for source in sources):
+        return f"out of date: {verdict} The cell of {answer} holds the placeholder"
+    return verdict
 
 
 def _printed(cell: "NotebookNode") -> list[str]:
-    """The lines of text in a cell's outputs."""
-    texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in cell.get("outputs", [])]
+    """The lines of text in a cell's outputs; of an exception its name and message."""
+    texts = [
+        f"error: {output.get('ename')}: {output.get('evalue')}"
+        if output.output_type == "error"
+        else output.get("text") or output.get("data", {}).get("text/plain", "")
+        for output in cell.get("outputs", [])
+    ]
     return [line for text in texts for line in "".join(text).splitlines() if line.strip()]
 
 
@@ -99,6 +219,8 @@ def to_frame(answers: list[Answer]) -> "DataFrame":
 
 def page(answers: list[Answer], left_out: list[str]) -> str:
     """A page with the guesses of the class and a table of students for each lesson."""
+    from pandas import DataFrame
+
     parts = [
         "<!doctype html><meta charset='utf-8'><title>Answers of a class</title>",
         STYLE,
@@ -107,16 +229,21 @@ def page(answers: list[Answer], left_out: list[str]) -> str:
     for lesson in sorted({answer.lesson for answer in answers}):
         here = [answer for answer in answers if answer.lesson == lesson]
         columns = list(dict.fromkeys(answer.what for answer in here))
-        rows: dict[str, dict[str, str]] = {"the class": {}}
-        for what in columns:
-            verdicts = Counter(_short(answer.verdict) for answer in here if answer.what == what)
-            rows["the class"][what] = ", ".join(f"{count} × {verdict}" for verdict, count in verdicts.most_common())
+        counts = {
+            what: Counter(_short(answer.verdict) for answer in here if answer.what == what).most_common()
+            for what in columns
+        }
+        students: dict[str, dict[str, str]] = {}
         for answer in here:
             said = f"{answer.answer}: " if answer.answer else ""
-            rows.setdefault(answer.student, {})[answer.what] = f"{said}{_short(answer.verdict)}"
-        found = {answer.what: answer.found for answer in here if answer.found}
-        rows["result"] = {what: found.get(what, "") for what in columns}
-        parts.append(f"<h2>{escape(lesson)}</h2><div>{table(rows, form='html')}</div>")
+            students.setdefault(answer.student, {})[answer.what] = f"{said}{_short(answer.verdict)}"
+        rows = [
+            {what: ", ".join(f"{count} × {verdict}" for verdict, count in counts[what]) for what in columns},
+            *students.values(),
+            {answer.what: answer.found for answer in here if answer.found},
+        ]
+        frame = DataFrame(rows, index=["the class", *students, "result"], columns=columns).fillna("")
+        parts.append(f"<h2>{escape(lesson)}</h2><div>{table(frame, form='html')}</div>")
     if left_out:
         parts.append("<h2>Left out</h2><ul>" + "".join(f"<li>{escape(line)}" for line in left_out) + "</ul>")
     return "\n".join(parts) + "\n"

@@ -2,12 +2,13 @@
 
 import csv
 import os
+from xml.etree import ElementTree
 
 import nbformat
 import pytest
 from click.testing import CliRunner
 from cselab_lab import cli
-from cselab_lab.headless.collecting import Answer, collect
+from cselab_lab.headless.collecting import Answer, collect, page
 from cselab_lab.lessons.exercises import Check, Example, Exercise, diagnose
 from cselab_lab.lessons.guesses import guess
 from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -30,7 +31,7 @@ def hand_in(near, best, answer, *, lesson="00_tour", ran=True):
         new_code_cell(f'lab = lesson.setup("{lesson}", profile, seed)', id="setup"),
         new_code_cell(f"mine = lesson.guess({asked})\nmine", id="guess-near"),
         new_code_cell("mine.compare(near=near, best=best)", id="compare"),
-        new_code_cell("def my_square(x): ...", id="my-square", metadata={"tags": ["exercise"]}),
+        new_code_cell("def my_square(x):\n    return x * x", id="my-square", metadata={"tags": ["exercise"]}),
         new_code_cell("staged_check(my_square, SQUARE)", id="check-square", metadata={"tags": ["check"]}),
     ]
     if ran:
@@ -116,3 +117,125 @@ def test_the_command_writes_a_table_and_a_page_that_runs_nothing_of_a_students(c
 def test_a_folder_without_notebooks_is_refused(tmp_path):
     result = CliRunner().invoke(cli.app, ["notebooks", "collect", str(tmp_path)])
     assert result.exit_code == 1 and "Error: no notebooks in" in result.output
+
+
+# ------------------------------------------------------------------------------------ nothing and nobody is lost
+
+
+def put(folder, name, notebook):
+    place = folder / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, place)
+    return place
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Ada's right answer, and beside it what a test adds."""
+    put(tmp_path / "class", "ada/tour.ipynb", hand_in(0.9, BEST, "right"))
+    return tmp_path / "class"
+
+
+def verdicts(folder, student):
+    answers, left_out = collect(folder)
+    assert [a.verdict for a in answers if a.student == "ada"] == ["close", "right", "solved."]
+    return {a.what: a.verdict for a in answers if a.student == student}, left_out
+
+
+@pytest.mark.parametrize(
+    "held",
+    [[1], "text", None, {"found": "abc"}, {"found": ["x"]}, {"found": None}, {"found": 3}, {"found": [[]]}, 1.5, {}],
+)
+def test_a_damaged_guess_is_named_and_the_rest_counts(held, folder):
+    damaged = hand_in(0.9, BEST, "half")
+    damaged.cells[2].outputs[1].data["application/vnd.cselab.guess+json"] = held
+    file = put(folder, "ben/tour.ipynb", damaged)
+    found, left_out = verdicts(folder, "ben")
+    assert found["piece: square"].startswith("not yet (1 of 3)")
+    assert len(found) == len(left_out) == 1 and left_out[0].startswith(f"{file}, cell compare: the compared guess is")
+
+
+def test_deleted_emptied_and_failed_pieces_are_told(folder):
+    def changed(name, change):
+        notebook = hand_in(0.9, BEST, "right")
+        change(notebook.cells)
+        put(folder, f"{name}/tour.ipynb", notebook)
+
+    changed("deleted", lambda cells: cells.pop())
+    changed("all deleted", lambda cells: cells.__delitem__(slice(1, None)))
+    changed("emptied", lambda cells: cells[3].update(source=""))
+    changed("reset", lambda cells: cells[3].update(source="def my_square(x):\n    return ...  # a number"))
+    changed("commented", lambda cells: cells[3].update(source="# def my_square(x): return x * x"))
+    changed("raised", lambda cells: cells[4].update(outputs=[new_output("error", ename="NameError", evalue="no x")]))
+    said = {name: verdicts(folder, name)[0]["piece: square"] for name in ("deleted", "all deleted", "raised")}
+    assert said == {"deleted": "cell missing", "all deleted": "cell missing", "raised": "error: NameError: no x"}
+    for name in ("emptied", "reset", "commented"):
+        assert verdicts(folder, name)[0]["piece: square"].startswith("out of date: solved.")
+
+
+def test_a_copied_check_stays_with_its_piece(folder):
+    copied = hand_in(0.9, BEST, "half")
+    copied.cells.insert(1, new_code_cell(**(copied.cells[4] | {"id": "1234abcd"})))
+    file = put(folder, "ben/tour.ipynb", copied)
+    moved = hand_in(0.9, BEST, "half")
+    moved.cells[4]["id"] = "5678abcd"
+    put(folder, "eve/tour.ipynb", moved)
+    found, left_out = verdicts(folder, "ben")
+    assert list(found) == ["compare: near", "compare: best", "piece: square"]
+    assert left_out == [f"{file}, cell 1234abcd: a copy of the check of square; the first one counts"]
+    assert verdicts(folder, "eve")[0]["piece: square"].startswith("not yet")
+
+
+def test_every_other_file_is_left_out_with_its_reason(folder):
+    (folder / "ben").mkdir()
+    (folder / "ben" / "tour.ipynb").symlink_to("nowhere")
+    (folder / "loop.ipynb").symlink_to("loop.ipynb")
+    (folder / "circle").symlink_to(folder)
+    (folder / "deep.ipynb").write_text("[" * 100_000)
+    for name in ("answers.pdf", "tour.ipynb.txt", "tour.py", "tour.ipynb.zip", "notes"):
+        (folder / name).touch()
+    (folder / "folder.ipynb").mkdir()
+    put(folder, "no answer.ipynb", new_notebook(cells=[new_code_cell('lesson.setup("01_anisotropy", profile)')]))
+    _, left_out = verdicts(folder, "ada")
+    for name in ("ben/tour.ipynb", "loop.ipynb", "circle", "deep.ipynb", "answers.pdf", "tour.ipynb.txt", "tour.py",
+                 "tour.ipynb.zip", "notes", "no answer.ipynb"):  # fmt: skip
+        assert sum(line.startswith(f"{folder / name} ") for line in left_out) == 1, name
+    assert len(left_out) == 10
+
+
+def test_files_behind_a_link_and_in_capitals_are_read(folder, tmp_path):
+    put(tmp_path / "elsewhere", "ben/TOUR.IPYNB", hand_in(0.9, BEST, "half"))
+    (folder / "ben").symlink_to(tmp_path / "elsewhere" / "ben")
+    found, left_out = verdicts(folder, "ben")
+    assert found["piece: square"].startswith("not yet") and not left_out
+
+
+@pytest.mark.parametrize("copy", [" (1)", "(2)", "-Copy1", " - Copy", " copy 2"])
+def test_a_second_download_is_the_same_student(copy, tmp_path):
+    for name in (f"00_tour_ben{copy}", "00_tour_ben"):
+        put(tmp_path, f"{name}.ipynb", hand_in(0.9, BEST, "half"))
+    answers, left_out = collect(tmp_path)
+    assert {answer.student for answer in answers} == {"ben"} and len(answers) == 3 and len(left_out) == 1
+
+
+def test_one_level_of_folders_too_many_loses_no_student(tmp_path):
+    names = [f"s{number}" for number in range(30)]
+    for name in names:
+        put(tmp_path, f"submitted/{name}/ps7/tour.ipynb", hand_in(0.9, BEST, "right"))
+    put(tmp_path, "release/ps7/tour.ipynb", hand_in(0.9, BEST, "none"))
+    answers, left_out = collect(tmp_path)
+    assert {answer.student for answer in answers} == {"release", *(f"submitted/{name}" for name in names)}
+    assert len(left_out) == 1 and left_out[0].endswith(f"cselab notebooks collect {tmp_path / 'submitted'}")
+    answers, left_out = collect(tmp_path / "submitted")
+    assert {answer.student for answer in answers} == set(names) and not left_out
+
+
+def test_students_of_any_name_have_a_row_of_their_own(tmp_path):
+    names = ["result", "the class", "None", "nan", "0", "=cmd", "a & b", "<i>"]
+    for name in names:
+        put(tmp_path, f"{name}/tour.ipynb", hand_in(0.9, BEST, "right"))
+    shown = page(*collect(tmp_path))
+    rows = ElementTree.fromstring(shown[shown.index("<tbody>") : shown.index("</tbody>") + len("</tbody>")])
+    first, last = ([row[at].text or "" for row in rows] for at in (0, -1))
+    assert sorted(first) == sorted([*names, "the class", "result"])
+    assert last == ["8 × solved", *["solved"] * 8, ""]
