@@ -37,7 +37,7 @@ def job_of(experiment, label, profile="study", seed=0, suites=None):
     experiment, profile = get_experiment(experiment), get_profile(profile)
     settings = expand_rows(experiment, profile)[0][label]
     suites = jobs(experiment, profile, [0])[0][0].suites if suites is None else suites
-    if "method" not in settings:
+    if not experiment.row(label).drawn:
         return Job(label, None, settings, suites, profile.geometry)
     return Job(label, seed, with_seed(settings, seed), suites, profile.geometry)
 

@@ -3,13 +3,18 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from cselab._util.choices import check_choice
+
 from .frame import Command, Group
-from .names import purposes
-from .options import PATH, PROFILE, SEEDS, argument, paper_form, print_json, several
+from .names import purposes, train_settings
+from .options import PATH, PROFILE, SEEDS, argument, paper_form, print_json, read_settings, several
+
+if TYPE_CHECKING:
+    from cselab_lab.experiments import Profile
 
 experiment = Group("experiment", help="List, run and compare the papers' experiments.")
 
@@ -26,16 +31,47 @@ SIZED = (
         is_flag=True,
         help="SimCSE's recipe for all methods; by default `paper` uses each method's recipe",
     ),
+    click.option("--corpus", metavar="FILE", help="train on this text, or on wiki1m; in results of its own"),
+    click.option(
+        "--set",
+        "settings",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="change a training setting of all rows (lr=1e-4), in results of its own; may be repeated",
+    ),
+    click.option("--dev-only", is_flag=True, help="score STS-B dev only, to search a setting; in results of its own"),
 )
-only = click.option("--only", multiple=True, help="only the row with this label; may be repeated")
+only = click.option("--only", multiple=True, help="only the row with this label, or rows such as 'plain*'")
 folder_option = click.option(
     "--folder", type=PATH, help="folder of the results files  [default: results, else the results in cselab]"
 )
 
 
-def _sized(profile: str, one_recipe: bool) -> str:
-    """The profile; only `paper` has a variant with one recipe for all methods."""
-    return "paper-one-recipe" if one_recipe and profile == "paper" else profile
+def _sized(sized: dict[str, Any]) -> "Profile":
+    """The profile with the changes of the options of `SIZED`, which are taken out."""
+    from cselab_lab.experiments import with_changes
+
+    name, one_recipe, settings = sized.pop("profile"), sized.pop("one_recipe"), sized.pop("settings")
+    recipe = train_settings_of(read_settings(settings))
+    name = "paper-one-recipe" if one_recipe and name == "paper" else name  # only `paper` has this variant
+    return with_changes(name, sized.pop("corpus"), recipe, sized.pop("dev_only"))
+
+
+def train_settings_of(given: dict[str, str]) -> dict[str, int | float | str]:
+    """Training settings with their values as numbers where they are.
+
+    Raises:
+        ValueError: no such setting; lists those there are.
+    """
+    kinds = {field["name"]: {"int": int, "float": float}.get(field["kind"], str) for field in train_settings()}
+    typed = {}
+    for name, text in given.items():
+        check_choice("training setting", name, kinds)
+        try:
+            typed[name] = kinds[name](text)
+        except ValueError:
+            raise ValueError(f"--set {name} must be a number, got {text!r}") from None
+    return typed
 
 
 @experiment.command("list")
@@ -53,9 +89,7 @@ def experiment_list() -> None:
 @click.option("--column", help="a column instead of the first; `cselab published` lists them")
 @paper_form
 @folder_option
-def experiment_show(
-    name: str, profile: str, one_recipe: bool, column: str | None, form: str, folder: Path | None
-) -> None:
+def experiment_show(name: str, column: str | None, form: str, folder: Path | None, **sized: Any) -> None:
     """Show our results next to the published numbers.
 
     Prints mean ± sd over the seeds, the number of seeds, the difference, and the verdict on each claim.
@@ -64,7 +98,7 @@ def experiment_show(
     """
     from cselab_lab.experiments import read_results
 
-    results = read_results(name, _sized(profile, one_recipe), folder)
+    results = read_results(name, _sized(sized), folder)
     if form == "json":
         cells = json.loads(results.to_frame().to_json(orient="records"))
         print_json({"cells": cells, "claims": [verdict.record() for verdict in results.verdicts()]})
@@ -81,9 +115,7 @@ def experiment_show(
 @click.option("--scheduler", help="address of a Dask cluster: tcp://HOST:PORT")
 @click.option("--folder", default="results", type=PATH, help="folder of the results files")
 @click.option("--keep-encoders", type=PATH, help="folder to keep trained encoders; kept encoders are not trained again")
-def experiment_run(
-    names: Sequence[str], profile: str, one_recipe: bool, seeds: Any, only: Sequence[str], **where: Any
-) -> int:
+def experiment_run(names: Sequence[str], seeds: Any, only: Sequence[str], **sized_and_where: Any) -> int:
     """Run the rows without a result, and show the table.
 
     Finished jobs are never computed twice, so a killed run can be continued.
@@ -92,13 +124,14 @@ def experiment_run(
 
     chosen = list(EXPERIMENTS) if names == ("all",) else names
     for name in chosen:
-        for label in only:
-            get_experiment(name).row(label)
+        for pattern in only:
+            get_experiment(name).labels(pattern)
         get_experiment(name)
+    profile, where = _sized(sized_and_where), sized_and_where
     failed = False
     for name in chosen:
         try:
-            results = run_experiment(name, _sized(profile, one_recipe), seeds, only, **where)
+            results = run_experiment(name, profile, seeds, only, **where)
         except JobsFailed as error:
             click.echo(str(error), err=True)
             failed = True
@@ -113,9 +146,7 @@ def experiment_run(
 @click.option("--seeds", type=SEEDS, help="such as 0-4 or 0,3,7  [default: all recorded seeds]")
 @only
 @folder_option
-def experiment_check(
-    name: str, profile: str, one_recipe: bool, seeds: Any, only: Sequence[str], folder: Path | None
-) -> int:
+def experiment_check(name: str, seeds: Any, only: Sequence[str], folder: Path | None, **sized: Any) -> int:
     """Train recorded rows again and compare with the record.
 
     Prints a line for each row and seed: the numbers agree within 0.01 (0.03 for flow), or the numbers that differ.
@@ -124,7 +155,7 @@ def experiment_check(
     from cselab_lab.experiments.check import check_experiment
 
     agree = True
-    for found in check_experiment(name, _sized(profile, one_recipe), seeds, only, folder):
+    for found in check_experiment(name, _sized(sized), seeds, only, folder):
         click.echo(found)
         agree = agree and found.agrees
     return not agree

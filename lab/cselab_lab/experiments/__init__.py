@@ -1,6 +1,6 @@
 """The papers' experiments: every table and figure as rows to run, with published and our numbers.
 
-    from . import run_experiment
+    from cselab_lab.experiments import run_experiment
     results = run_experiment("imsimcse-table1", seeds=range(5))
     print(results)
 
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from cselab._util.lazy import attach
 
-from . import comparison, effects, focal, growth, imsimcse, survey, whitenedcse  # each declares
+from . import comparison, effects, focal, growth, imsimcse, survey, whitenedcse, wiki  # each declares
 
 if TYPE_CHECKING:
     from .plan import (
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         declare,
         get_experiment,
         get_profile,
+        with_changes,
     )
     from .results import ManyTests, Results, ResultsError, Verdict, read_results
     from .run import JobsFailed, run_experiment
@@ -39,7 +40,7 @@ __getattr__, __dir__, __all__ = attach(
     __name__,
     {
         ".plan": "EXPERIMENTS PROFILES Above Column Experiment Negligible Order Profile Row Trend declare "
-        "get_experiment get_profile",
+        "get_experiment get_profile with_changes",
         ".results": "ManyTests Results ResultsError Verdict read_results",
         ".run": "JobsFailed run_experiment",
     },

@@ -56,15 +56,18 @@ def check_experiment(
     Args:
         experiment, profile, folder: as in `read_results`.
         seeds: the seeds of trained rows; all recorded ones when None.
-        only: labels of the rows; all recorded ones when empty.
+        only: labels of the rows, or patterns with *; all recorded ones when empty.
 
     Raises:
         ValueError: an unknown row; nothing of these rows and seeds is recorded.
     """
     results = read_results(experiment, profile, folder)
-    labels = [results.experiment.row(label).label for label in only] or list(results.lines)
+    labels = [label for pattern in only for label in results.experiment.labels(pattern)] or list(results.lines)
     recorded = [
-        (Job(label, seed, line["settings"], tuple(line["suites"]), results.profile.geometry), line)
+        (
+            Job(label, seed, line["settings"], tuple(line["suites"]), results.profile.geometry, results.profile.files),
+            line,
+        )
         for label in labels
         for seed, line in results.lines.get(label, {}).items()
         if seeds is None or seed is None or seed in seeds

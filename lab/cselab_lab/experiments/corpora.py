@@ -14,11 +14,13 @@ We know the number of rows of the first two but not their text, and the SHA-256 
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from cselab._util.checksums import sha256_of
 from cselab._util.choices import check_choice
 from cselab._util.writing import written_whole
+from cselab.data import MissingFile, data_root, read_sentences
 from cselab.data.fetch import ARCHIVE, Unreachable, download
 from cselab.data.files import DataError, read_lines
 from cselab.data.rows import read_rows
@@ -68,6 +70,115 @@ CORPORA = {
     ),
 }
 """The corpora by their name for `fetch_corpus`."""
+
+
+KNOWN_TEXTS = {
+    "enwiki-1m": "a8a89e99214c1b48fe3dba8e5b961e32c092d4caa18f79cea523ccf165abf0e6",
+    "simplewiki-1m": "033b311193c0af2e10ba1e498a6c69492ad9ce00302761531af1e3f6284520bb",
+}
+"""The SHA-256 of the files behind our records of the profile `wiki`: a million random sentences of English Wikipedia,
+and the 1,020,946 of Simple English Wikipedia, as one article follows the other."""
+
+TEXTS = {
+    "wiki1m": ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt"),
+    "nli": ("corpora/nli.tsv", "nli.tsv"),
+}
+"""Where a text may lie in the data folder; `cselab data fetch NAME` gets it."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text as a record names it: the name, the SHA-256 of its file and the file, as far as they are known."""
+
+    name: str
+    sha256: str | None = None
+    file: Path | None = None
+
+
+def identify_text(corpus: str | Path) -> Text:
+    """The text in a file, or with a known name. A file of unknown content is named by its stem and its SHA-256.
+
+    Raises:
+        MissingFile: neither a file nor a known name.
+    """
+    name, file = str(corpus), Path(corpus).expanduser()
+    if not file.is_file():
+        if name in TEXTS or name in KNOWN_TEXTS or name.startswith("world:"):
+            return Text(name, KNOWN_TEXTS.get(name))
+        raise MissingFile(
+            f"no text {name!r}: give a file with one sentence a line, or {', '.join((*TEXTS, *KNOWN_TEXTS))}"
+        )
+    digest = sha256_of(file)
+    known = {sha256: name for name, sha256 in KNOWN_TEXTS.items()}
+    return Text(known.get(digest) or f"{file.name.partition('.')[0]}-{digest[:8]}", digest, file.resolve())
+
+
+@lru_cache(maxsize=4)
+def corpus(
+    name: str,
+    columns: tuple[str, ...] = ("sentence",),
+    file: Path | None = None,
+    sha256: str | None = None,
+    words: tuple[int, int] | None = None,
+) -> list:
+    """The rows of a corpus: sentences, or for a method with several columns tuples of texts, from the world only.
+
+    "world:N"      N sentences of the bundled world
+    "wiki1m"       the million sentences of Wikipedia that SimCSE publishes
+    "nli"          the premises of the natural language inference pairs that SimCSE publishes
+    anything else  a text file, one sentence per line
+
+    Args:
+        name: which.
+        columns: the columns of a row.
+        file: the file of the text, if it is not where its name says.
+        sha256: the SHA-256 that the file must have.
+        words: the least and the most words of a sentence; all sentences when None.
+
+    Raises:
+        MissingFile: the text is not in the data folder; names where it was looked for.
+        DataError: the file has a different SHA-256.
+    """
+    kind, _, number = name.partition(":")
+    if kind == "world":
+        from cselab.evaluators.world import the_world
+
+        world, size = the_world(), int(number)
+        return world.rows(columns, size) if columns != ("sentence",) else [one.text for one in world.sentences(size)]
+    place = file or text_file(name)
+    if sha256 is not None and (digest := sha256_of(place)) != sha256:
+        raise DataError(f"{place} is not {name}: its SHA-256 begins with {digest[:12]}, not {sha256[:12]}")
+    rows = read_sentences(place)
+    return list(rows) if words is None else [row for row in rows if words[0] <= len(row.split()) <= words[1]]
+
+
+def spread_sample(rows: list, count: int | None) -> list:
+    """So many rows at even distances, because neighbours in a text share a subject; all when None.
+
+    >>> spread_sample(list("abcdefg"), 3)
+    ['a', 'c', 'e']
+    """
+    return rows if count is None else rows[:: max(1, len(rows) // count)][:count]
+
+
+def text_file(name: str) -> Path:
+    """The file of a text by its name: in the data folder, or a path.
+
+    Raises:
+        MissingFile: it is not there; names where it was looked for.
+    """
+    if name in KNOWN_TEXTS:
+        raise MissingFile(f"{name} is a file of our records: give yours with --corpus FILE")
+    if name not in TEXTS:
+        return Path(name)
+    root = data_root()
+    for place in TEXTS[name]:
+        if root is not None and (root / place).is_file():
+            return root / place
+    where = root or "the data folder (not found: set CSELAB_DATA, or let the command make one)"
+    raise MissingFile(
+        f"no {TEXTS[name][-1]} in {where}: looked for {', '.join(TEXTS[name])}; get it with: cselab data fetch {name}"
+    )
 
 
 def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:

@@ -7,6 +7,8 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +17,7 @@ import numpy as np
 from cselab._util.choices import check_choice, did_you_mean
 from cselab.encoders.open import ASSETS, CHECKSUMS
 
+from .corpora import KNOWN_TEXTS, identify_text
 from .published import NO_CELL, PAPERS, Cell, PublishedTable, published_table
 
 if TYPE_CHECKING:
@@ -89,7 +92,8 @@ class Profile:
         name: a key of `PROFILES`.
         encoders: the backbone of rows with the encoder "base", "large", ...; the remaining rows do not run.
         corpus: see `cselab_lab.experiments.run.corpus`.
-        dev: the pairs that select the best step: "Classroom-STS" or "STS-B".
+        dev: the pairs that select the best step: "Classroom-STS", "STS-B", or "STS-B or Classroom-STS", which is the
+            first where its data are.
         seeds: the default seeds.
         suites: the measured suites; those that need the SentEval folder are omitted without one.
         geometry: the pairs on which alignment, uniformity and rank are measured: the dev split of "world" or "STS-B".
@@ -100,6 +104,9 @@ class Profile:
         headline_seeds: the seeds of the rows of a headline claim (`Experiment.headlines`), where those are more.
         own_recipes: whether a method trains with its paper's recipe (`Method.recipes`) if that has one for the family
             of the encoder; `recipe` is for the rest.
+        words: the least and the most words of a sentence of the corpus; all sentences when None.
+        files: where a corpus lies on this machine, by its name; no part of a record.
+        hashes: the SHA-256 of a corpus file, by the name of the corpus.
     """
 
     name: str
@@ -115,6 +122,9 @@ class Profile:
     fit_on: int | None = None
     own_recipes: bool = False
     headline_seeds: tuple[int, ...] = ()
+    words: tuple[int, int] | None = None
+    files: Mapping[str, Path] = field(default_factory=dict)
+    hashes: Mapping[str, str] = field(default_factory=lambda: KNOWN_TEXTS)
 
 
 PAPER_RECIPE = {"epochs": 1.0, "batch_size": 64, "lr": 3e-5, "max_length": 32, "eval_every": 125}
@@ -180,7 +190,18 @@ MILLION = replace(
     fit_on=20_000,
     headline_seeds=(),
 )
-PROFILES = {profile.name: profile for profile in (SMOKE, STUDY, PAPER, PAPER_ONE_RECIPE, MILLION)}
+WIKI = replace(
+    STUDY,
+    name="wiki",
+    corpus="wiki1m",
+    dev="STS-B or Classroom-STS",
+    seeds=(0, 1, 2),
+    recipe={**RECIPES["mini"].settings(), "steps": 600, "max_length": 32},
+    purpose="the bundled encoder on sentences of Wikipedia: an hour of a core for a seed of the experiment wiki",
+    fit_on=20_000,
+    words=(5, 40),
+)
+PROFILES = {profile.name: profile for profile in (SMOKE, STUDY, PAPER, PAPER_ONE_RECIPE, MILLION, WIKI)}
 """By name. `study` is the default of every experiment."""
 
 
@@ -194,6 +215,50 @@ def get_profile(name: str | Profile) -> Profile:
         return name
     check_choice("profile", name, PROFILES)
     return PROFILES[name]
+
+
+def with_changes(
+    profile: str | Profile,
+    corpus: str | Path | None = None,
+    recipe: Mapping[str, Any] | None = None,
+    dev_only: bool = False,
+) -> Profile:
+    """A profile with a text of one's own or different training settings: its name says which, so its results have
+    files of their own.
+
+    Args:
+        profile: the profile to change.
+        corpus: a text file, whose SHA-256 becomes part of every job that reads it; or the name of a known corpus.
+        recipe: fields of `TrainConfig` that differ.
+        dev_only: whether only STS-B dev is scored, as in a search of a hyper-parameter.
+
+    Raises:
+        ValueError: an unknown profile or training setting.
+        DataError: the file cannot be read.
+
+    >>> with_changes("wiki", "simplewiki-1m", {"lr": 1e-4}).name
+    'wiki-simplewiki-1m-lr=0.0001'
+    """
+    profile = get_profile(profile)
+    name = profile.name
+    if corpus is not None:
+        text = identify_text(corpus)
+        if text.name != profile.corpus:
+            name += f"-{text.name}"
+        files = {} if text.file is None else {text.name: text.file}
+        hashes = {} if text.sha256 is None else {text.name: text.sha256}
+        profile = replace(
+            profile, corpus=text.name, files={**profile.files, **files}, hashes={**profile.hashes, **hashes}
+        )
+    if recipe:
+        profile = replace(profile, recipe={**profile.recipe, **recipe})
+        name += "".join(
+            f"-{key}={value:g}" if isinstance(value, float) else f"-{key}={value}" for key, value in recipe.items()
+        )
+    if dev_only:
+        profile = replace(profile, suites=(DEV,))
+        name += "-dev"
+    return replace(profile, name=name)
 
 
 # ------------------------------------------------------------------------------------------------ claims
@@ -481,6 +546,17 @@ class Experiment:
         """
         return self._named("row", {row.label: row for row in self.all_rows}, label)
 
+    def labels(self, pattern: str) -> list[str]:
+        """The labels that a pattern with * matches, or the row with this label.
+
+        Raises:
+            ValueError: no row matches; lists the known ones.
+        """
+        if "*" not in pattern:
+            return [self.row(pattern).label]
+        found = [row.label for row in self.all_rows if fnmatchcase(row.label, pattern.replace("[", "[[]"))]
+        return found or [self.row(pattern).label]
+
     def against(self, row: Row) -> Row:
         """The row that its gain is counted from."""
         return self.row(row.against or self.baseline)
@@ -574,6 +650,7 @@ class Job:
         seed: None where nothing is drawn at random.
         settings: everything that decides the numbers.
         suites, geometry: the measures, if the data exist; see `Profile`.
+        files: where the corpus lies on this machine; no part of the settings.
     """
 
     label: str
@@ -581,6 +658,7 @@ class Job:
     settings: Settings
     suites: tuple[str, ...]
     geometry: str
+    files: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def hash(self) -> str:
@@ -616,7 +694,7 @@ def jobs(
         for label, settings in possible.items():
             if seed in drawn.get(label, (None,)):
                 seeded = settings if seed is None else with_seed(settings, seed)
-                job = Job(label, seed, seeded, suites, profile.geometry)
+                job = Job(label, seed, seeded, suites, profile.geometry, profile.files)
                 distinct.setdefault(job.hash, job)
     return list(distinct.values()), reasons
 
@@ -666,11 +744,21 @@ def _settings(row: Row, profile: Profile) -> Settings:
     if row.reference in (None, "random weights"):
         settings |= {"pooling": row.pooling or profile.pooling, "posthoc": row.posthoc}
     if row.posthoc is not None or row.method is not None:
-        settings["corpus"] = row.corpus or profile.corpus
+        settings |= _text_settings(row.corpus or profile.corpus, profile)
     if row.posthoc is not None:
         settings["fit_on"] = profile.fit_on
     if row.method is not None:
         settings |= _training_settings(row, row.method, profile, backbone)
+    return settings
+
+
+def _text_settings(name: str, profile: Profile) -> Settings:
+    """The name of a text, the SHA-256 of its file where known, and the sentences that are read."""
+    settings: Settings = {"corpus": name}
+    if name in profile.hashes:
+        settings["corpus_sha256"] = profile.hashes[name]
+    if profile.words:
+        settings["words"] = list(profile.words)
     return settings
 
 

@@ -393,7 +393,7 @@ class ManyTests:
 
 # ------------------------------------------------------------------------------------------------ tables
 
-STAND_INS = ("STS-B", "World-STS")
+STAND_INS = ("STS-B", "World-STS", DEV)
 """The measures that replace, in this order, a column without data."""
 
 ALWAYS = ("STS-B", "World-STS", "Classroom-STS")

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Protocol
@@ -21,11 +20,12 @@ from cselab._util.choices import check_choice
 from cselab._util.progress import Progress, be_quiet
 from cselab._util.versions import versions
 from cselab._util.writing import write_text
-from cselab.data import MissingFile, data_root, load_sts, read_pairs, read_sentences
+from cselab.data import MissingFile, data_root, load_sts, read_pairs
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.vectors import SCORING
-from cselab.evaluators.world import classroom_sts, the_world, world_sts
+from cselab.evaluators.world import classroom_sts, world_sts
 
+from .corpora import TEXTS, corpus, spread_sample, text_file
 from .plan import DEV, Experiment, Job, Line, Profile, Settings, get_experiment, get_profile, jobs, settings_hash
 from .results import RESULTS, Results, Store, read_results
 
@@ -66,7 +66,7 @@ def run_experiment(
         experiment: an experiment, or its name.
         profile: a name in `PROFILES`, or your profile.
         seeds: default: the profile's, more for rows of a headline claim where the profile has more.
-        only: labels of the rows to run; all when empty. The plain encoder is always among them.
+        only: labels of the rows to run, or patterns with *; all when empty. The plain encoder is always among them.
         workers: processes on this machine, started for this call; 0 computes in this process.
         scheduler: address of a Dask scheduler ("tcp://host:8786"), whose workers compute.
         folder: the folder of the results files.
@@ -83,14 +83,14 @@ def run_experiment(
     """
     experiment, profile = get_experiment(experiment), get_profile(profile)
     chosen = None if seeds is None else _checked_seeds(seeds)
-    labels = {experiment.row(label).label for label in only} | {"plain"}
+    labels = {label for pattern in only for label in experiment.labels(pattern)} | {"plain"}
     if workers < 0 or (workers and scheduler):
         raise ValueError(f"give workers (at least 0) or a scheduler, not {workers} and {scheduler!r}")
     store = Store(folder, experiment.name, profile.name)
     todo = _unfinished(store, [job for job in jobs(experiment, profile, chosen)[0] if not only or job.label in labels])
     if not scheduler:  # its workers have their own data
-        for name in TEXTS.keys() & {job.settings.get("corpus") for job in todo}:
-            _text(name)
+        for name in TEXTS.keys() & {job.settings.get("corpus") for job in todo} - profile.files.keys():
+            text_file(name)
     failed: dict[str, str] = {}
     with ExitStack() as stack:
         name = f"{experiment.name}, {profile.name}"
@@ -287,14 +287,16 @@ def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -
         line["encoder_hash"] = encoder.weights_hash()
     before = 0.0
     if "method" in settings:
-        encoder, training = _trained(encoder, settings, report, cache)
+        encoder, training = _trained(encoder, job, settings, report, cache)
         before = training.pop("seconds", 0.0)
         line |= training
     if line["failure"] is None:
         if settings.get("posthoc"):
-            sentences = corpus(settings["corpus"])
-            line["corpus_hash"] = _hash(sentences)
-            encoder = _transformed(encoder, settings["posthoc"], sentences[: settings["fit_on"]])
+            sentences = _rows(job, settings)
+            line |= {"corpus_hash": _hash(sentences), "corpus_rows": len(sentences)}
+            is_text = not settings["corpus"].startswith("world:")
+            fit_on = spread_sample(sentences, settings["fit_on"]) if is_text else sentences[: settings["fit_on"]]
+            encoder = _transformed(encoder, settings["posthoc"], fit_on)
         with be_quiet():
             k_means_runs = RUNS_A_SEED if "method" in settings else K_MEANS_RUNS
             measured = _measured(encoder, job.suites, job.geometry, k_means_runs)
@@ -306,6 +308,18 @@ def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -
         "scoring": SCORING,
         "versions": versions(),
     }
+
+
+def _rows(job: Job, settings: Settings) -> list:
+    """The rows of the corpus in a job's settings, or in those of an encoder that is trained first."""
+    name, words = settings["corpus"], settings.get("words")
+    return corpus(
+        name,
+        tuple(settings.get("columns", ["sentence"])),
+        job.files.get(name),
+        settings.get("corpus_sha256"),
+        tuple(words) if words else None,
+    )
 
 
 def _hash(rows: list) -> str:
@@ -331,7 +345,7 @@ def _encoder(settings: Settings) -> Any:
 
 
 def _trained(
-    encoder: "SentenceEncoder", settings: Settings, report: Report | None, cache: Path | None
+    encoder: "SentenceEncoder", job: Job, settings: Settings, report: Report | None, cache: Path | None
 ) -> "tuple[SentenceEncoder, dict[str, Any]]":
     """The trained encoder and the line's training record: from the cache, or trained now.
 
@@ -339,31 +353,32 @@ def _trained(
     """
     if cache is None:
         with TemporaryDirectory() as folder:
-            return encoder, _train(encoder, settings, report, Path(folder))
+            return encoder, _train(encoder, job, settings, report, Path(folder))
     own = cache / settings_hash(settings)
     cache.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{own}.lock"):
         if cached := read_cached(own):
             return cached
         started = time.monotonic()
-        training = _train(encoder, settings, report, cache)
+        training = _train(encoder, job, settings, report, cache)
         if "failure" not in training:
             write_cached(own, encoder, training | {"seconds": round(time.monotonic() - started, 1)})
         return encoder, training
 
 
-def _train(encoder: "SentenceEncoder", settings: Settings, report: Report | None, cache: Path) -> dict[str, Any]:
+def _train(
+    encoder: "SentenceEncoder", job: Job, settings: Settings, report: Report | None, cache: Path
+) -> dict[str, Any]:
     """Train in place, after the encoders that the method is given, which the cache keeps for it."""
     parameters = dict(settings["parameters"])
     try:
         for name, guide in settings["parameters"].items():
             if isinstance(guide, dict):
-                _, training = _trained(_encoder(guide), guide, report, cache)
+                _, training = _trained(_encoder(guide), job, guide, report, cache)
                 if failure := training.get("failure"):
                     raise ArithmeticError(f"{name}: {failure}")
                 parameters[name] = str(cache / settings_hash(guide))
-        rows = corpus(settings["corpus"], tuple(settings["columns"]))
-        return _fit(encoder, rows, settings | {"parameters": parameters}, report)
+        return _fit(encoder, _rows(job, settings), settings | {"parameters": parameters}, report)
     except ArithmeticError as reason:  # a diverged run would diverge again with the same settings
         return {"failure": str(reason)}
 
@@ -375,6 +390,8 @@ def _fit(encoder: "SentenceEncoder", rows: list, settings: Settings, report: Rep
 
     config = TrainConfig(**settings["recipe"])
     steps = config.length(len(rows))
+    first, _, otherwise = settings["dev"].partition(" or ")
+    chosen_by = otherwise if otherwise and _no_data() else first
 
     def reached(_: Any, row: dict[str, Any]) -> None:
         if report is not None:
@@ -385,12 +402,12 @@ def _fit(encoder: "SentenceEncoder", rows: list, settings: Settings, report: Rep
         create_method(settings["method"], **settings["parameters"]),
         rows,
         config,
-        dev_evaluator(settings["dev"].lower(), rows)[0],
+        dev_evaluator(chosen_by.lower(), rows)[0],
         callbacks=[reached],
         show_progress_bar=False,
     )
     best = run.best
-    dev = {} if best is None else {f"{settings['dev']} dev": best["score"]}
+    dev = {} if best is None else {f"{chosen_by} dev": best["score"]}
     return {
         "scores": dev | _diversity(run, rows[: config.batch_size]),
         "best_step": None if best is None else best["step"],
@@ -400,6 +417,7 @@ def _fit(encoder: "SentenceEncoder", rows: list, settings: Settings, report: Rep
             if "score" in row or "degenerate" in row
         ],
         "corpus_hash": _hash(rows),
+        "corpus_rows": len(rows),
     }
 
 
@@ -496,45 +514,6 @@ def read_cached(folder: Path) -> "tuple[SentenceEncoder, dict[str, Any]] | None"
     if training.pop("versions") != versions():
         return None
     return SentenceEncoder.from_pretrained(folder), training
-
-
-# ------------------------------------------------------------------------------------------------ corpora
-
-TEXTS = {
-    "wiki1m": ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt"),
-    "nli": ("corpora/nli.tsv", "nli.tsv"),
-}
-"""Where a text may lie in the data folder; `cselab data fetch NAME` gets it."""
-
-
-@lru_cache(maxsize=4)
-def corpus(name: str, columns: tuple[str, ...] = ("sentence",)) -> list:
-    """The rows of a corpus: sentences, or for a method with several columns tuples of texts, from the world only.
-
-    "world:N"      N sentences of the bundled world
-    "wiki1m"       the million sentences of Wikipedia that SimCSE publishes
-    "nli"          the premises of the natural language inference pairs that SimCSE publishes
-    anything else  a text file, one sentence per line
-
-    Raises:
-        MissingFile: the text is not in the data folder; names where it was looked for.
-    """
-    kind, _, number = name.partition(":")
-    if kind != "world":
-        return list(read_sentences(_text(name) if name in TEXTS else name))
-    world, size = the_world(), int(number)
-    return world.rows(columns, size) if columns != ("sentence",) else [one.text for one in world.sentences(size)]
-
-
-def _text(name: str) -> Path:
-    root = data_root()
-    for place in TEXTS[name]:
-        if root is not None and (root / place).is_file():
-            return root / place
-    where = root or "the data folder (not found: set CSELAB_DATA, or let the command make one)"
-    raise MissingFile(
-        f"no {TEXTS[name][-1]} in {where}: looked for {', '.join(TEXTS[name])}; get it with: cselab data fetch {name}"
-    )
 
 
 # ------------------------------------------------------------------------------------------------ dev pairs
