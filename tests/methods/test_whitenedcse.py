@@ -22,11 +22,11 @@ def whitened(monkeypatch):
     return given
 
 
-@pytest.mark.parametrize(("variant", "passes"), [("default", 3), ("paper", 1)])
+@pytest.mark.parametrize(("options", "passes"), [({}, 3), ({"variant": "paper"}, 3), ({"backbone_passes": 1}, 1)])
 def test_each_view_has_a_permutation_and_by_default_a_dropout_mask_of_its_own(
-    variant, passes, trainer, batch, whitened, forward_rows
+    options, passes, trainer, batch, whitened, forward_rows
 ):
-    method = WhitenedCSE(variant=variant)
+    method = WhitenedCSE(**options)
     encode, encoder = trainer(method)
     seen = forward_rows(encoder)
     views = method.views(encode, batch)

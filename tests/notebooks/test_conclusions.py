@@ -270,7 +270,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 README_ROWS = {  # the experiment and the row behind each line
     "plain, [CLS]": ("main-comparison", "plain"),
     "plain, mean of the tokens": ("survey-table8", "plain, mean of tokens"),
-    "plain, first and last layer": ("survey-table8", "plain, first-last average"),
+    "plain, first and last layer": ("survey-table8", "plain, mean of static embeddings and last layer"),
     "SimCSE, [CLS]": ("main-comparison", "SimCSE"),
 }
 

@@ -36,9 +36,8 @@ EFFECTS = (
 VARIANTS = (
     Row("ImSimCSE, paper", "imsimcse", {"variant": "paper"}),
     Row("ImSimCSE, released", "imsimcse", {"variant": "released"}),
-    Row("WhitenedCSE, paper", "whitenedcse", {"variant": "paper"}),
 )
-"""The values of a paper's text and code, at the profile's own size."""
+"""The values of ImSimCSE's text and code, at the profile's own size."""
 
 
 def whole(factor: float) -> Callable[[float], int]:

@@ -1,5 +1,8 @@
 """WhitenedCSE (Zhuo et al. 2023): its tables 1 to 6, and the content of its figures 1 and 3."""
 
+from dataclasses import replace
+
+from .comparison import STATIC_LAST, WHITENEDCSE
 from .plan import (
     AVERAGE,
     GUIDED,
@@ -27,16 +30,18 @@ ARCCSE_LARGE = Row("ArcCSE, large", "arccse", encoder="large", published="ArcCSE
 GUIDE_LARGE = {"guide": Row("SimCSE, large", "simcse", encoder="large")}
 
 UNTRAINED = (
-    Row("plain, first-last average", pooling="emb_last_mean", published="BERT_base (first-last avg.)"),
+    replace(STATIC_LAST, published="BERT_base (first-last avg.)"),
     Row("flow", pooling="emb_last_mean", posthoc="flow", published="BERT_base-flow"),
     Row("BERT-whitening", pooling="emb_last_mean", posthoc="whitening", published="BERT_base-whitening"),
 )
+IS_BERT = Row("IS-BERT, evaluated without its CNN", "is_bert", published="IS-BERT_base", pooling="mean",
+              against="plain, mean of tokens")  # fmt: skip
 BEFORE_SIMCSE = (
     Row("static vectors", reference="static", published="GloVe embeddings (avg.)"),
     *UNTRAINED,
     Row("plain, mean of tokens", pooling="mean"),
     Row("plain, mean of the last two layers", pooling="last2_mean"),
-    Row("IS-BERT", "is_bert", published="IS-BERT_base", pooling="mean", against="plain, mean of tokens"),
+    IS_BERT,
     Row("CT", "ct", published="CT-BERT_base", pooling="mean", against="plain, mean of tokens"),
     Row("ConSERT", "consert", {"variant": "paper"}, published="ConSERT_base", pooling="last2_mean",
         against="plain, mean of the last two layers"),
@@ -50,11 +55,6 @@ ROBERTA = (
 """Systems that are also in the remaining papers' tables."""
 
 SIMCSE = Row("SimCSE", "simcse")
-WHITENED = (
-    Row("WhitenedCSE, 3 passes", "whitenedcse", published="WhitenedCSE-BERT_base"),
-    Row("WhitenedCSE, paper", "whitenedcse", {"variant": "paper"}, published="WhitenedCSE-BERT_base"),
-)
-"""Three passes and the vector before the head, as in the released code; and the text: one pass, the vector after it."""
 
 ABOVE = Above("WhitenedCSE (3 passes, as its code) is above SimCSE", "WhitenedCSE, 3 passes", "SimCSE")
 
@@ -69,7 +69,7 @@ declare(
             Row("DCLR", "dclr", GUIDED, published="DCLR-BERT_base"),
             UNGUIDED,
             Row("ArcCSE", "arccse", published="ArcCSE-BERT_base"),
-            *WHITENED,
+            *WHITENEDCSE,
             *LARGE,
             CONSERT_LARGE,
             Row("DCLR, large", "dclr", GUIDE_LARGE, encoder="large", published="DCLR-BERT_large",
@@ -96,11 +96,11 @@ declare(
         rows=(
             Row("plain, mean of tokens", pooling="mean", published="Avg. BERT embeddings"),
             Row("plain, [CLS]", pooling="cls", published="BERT-[CLS]embedding"),
-            Row("IS-BERT", "is_bert", published="IS-BERT_base", pooling="mean", against="plain, mean of tokens"),
+            IS_BERT,
             Row("MoCoSE", "mocose", published="MoCoSE-BERT_base"),
             Row("ArcCSE", "arccse", published="ArcCSE-BERT_base"),
             Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
-            *WHITENED,
+            *WHITENEDCSE,
             *LARGE,
             Row("static vectors", reference="static", published="GloVe (avg.)"),
             Row("MoCoSE, large", "mocose", encoder="large", published="MoCoSE-BERT_large", against="SimCSE, large"),
@@ -215,7 +215,7 @@ declare(
         question="Does whitening spread sentences out beyond what contrast does, and views of a sentence?",
         columns=(Column("uniformity"), Column("mean_cosine"), Column("effective_rank"), Column("diversity")),
         baseline="plain",
-        rows=(SIMCSE, *WHITENED),
+        rows=(SIMCSE, *WHITENEDCSE),
         claims=(
             Above("contrast lowers the uniformity", "plain", "SimCSE"),
             Above("whitening lowers it further", "SimCSE", "WhitenedCSE, 3 passes"),
@@ -229,7 +229,7 @@ declare(
         question="How do alignment and uniformity move over the steps? (the curves are in the results)",
         columns=(Column("uniformity"), Column("alignment")),
         baseline="SimCSE",
-        rows=(SIMCSE, *WHITENED),
+        rows=(SIMCSE, *WHITENEDCSE),
         claims=(
             Above("WhitenedCSE ends with the lower uniformity", "SimCSE", "WhitenedCSE, 3 passes"),
             Above("WhitenedCSE ends with the lower alignment", "SimCSE", "WhitenedCSE, 3 passes", on="alignment"),

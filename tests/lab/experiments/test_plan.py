@@ -193,7 +193,8 @@ def test_all_other_profiles_have_one_recipe_but_for_a_rate_that_a_row_gives(name
     assert read_results("survey-table8", name, tmp_path).recipes() == []
     lines = read_results("whitenedcse-table1", "paper", tmp_path).recipes()
     recipe = "WhitenedCSE's recipe (batch 64, lr 3e-05, 1 epoch)"
-    own = f"{recipe}: WhitenedCSE, 3 passes, WhitenedCSE, paper, WhitenedCSE, large, WhitenedCSE, RoBERTa"
+    own = f"{recipe}: WhitenedCSE, 3 passes, WhitenedCSE, paper, WhitenedCSE, 1 pass, after the head, "
+    own += "WhitenedCSE, large, WhitenedCSE, RoBERTa"
     assert f"By {own}" in lines
 
 
