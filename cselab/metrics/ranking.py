@@ -5,6 +5,7 @@ Arrays in: a number for each system and unit (a task, a seed, a fold), or the pr
 See also: `cselab.metrics.significance` for two systems.
 """
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +13,17 @@ from jaxtyping import Bool, Float, Shaped
 
 from cselab._util.arguments import NonNegativeInt, PositiveInt, checked
 
-from .significance import BLOCK, LEAST_ROWS, defined, require_finite, require_rows, resampled, score
+from .significance import (
+    BLOCK,
+    LEAST_ROWS,
+    ROUNDING,
+    defined,
+    is_constant,
+    require_finite,
+    require_rows,
+    resampled,
+    score,
+)
 
 LEVEL = 0.05
 
@@ -36,11 +47,14 @@ class Ranking:
         p_values: the p-values of each pair, two-sided, for all pairs together; below `LEVEL` a pair differs
             significantly.
         test: the method of the p-values.
+        untested: pairs of systems with the same difference in every unit. There is no spread to test against, so their
+            p-value is 1; `cselab.metrics.paired_t_test` refuses such a pair.
     """
 
     scores: Float[np.ndarray, " m"]
     p_values: Square
     test: str
+    untested: Sequence[tuple[int, int]] = ()
 
     @property
     def better(self) -> Bool[np.ndarray, "m m"]:
@@ -61,19 +75,27 @@ class Ranking:
 
     @property
     def groups(self) -> list[list[int]]:
-        """The largest runs of systems, best first, without a significant difference inside; a system may be in
-        several.
+        """Groups of systems, best first: two systems share a group if and only if they do not differ significantly.
+
+        A system may be in several groups: the letters of a compact display (Piepho 2004). Each group is as large as
+        possible.
         """
         order = np.argsort(-self.scores, kind="stable")
-        apart, groups, last = (self.p_values < LEVEL)[np.ix_(order, order)], [], 0
+        tied = (self.p_values >= LEVEL)[np.ix_(order, order)]
+        without_group, groups = np.triu(tied), []
         for first in range(len(order)):
-            end = first + 1
-            while end < len(order) and not apart[first:end, end].any():
-                end += 1
-            if end > last:
-                groups.append(order[first:end].tolist())
-                last = end
-        return groups
+            while without_group[first].any():
+                second = int(without_group[first].argmax())
+                group, fitting = [first, second], tied[first] & tied[second]
+                fitting[group] = False
+                while fitting.any():
+                    group.append(int(fitting.argmax()))
+                    fitting &= tied[group[-1]]
+                    fitting[group[-1]] = False
+                group = sorted(set(group))
+                without_group[np.ix_(group, group)] = False
+                groups.append(group)
+        return [order[group].tolist() for group in sorted(groups)]
 
     @property
     def tied_neighbours(self) -> tuple[int, int]:
@@ -90,7 +112,8 @@ def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegative
     """Systems by their mean over units, which all of them share: tasks, seeds, folds.
 
     With ten units or more: paired bootstrap over units of the largest studentised difference, step by step (Romano and
-    Wolf 2005). With fewer: paired t-tests, corrected by Holm (1979).
+    Wolf 2005). With fewer: paired t-tests, corrected by Holm (1979). A pair whose difference is the same in every unit
+    is not tested.
 
     Args:
         scores: one row per system, one column per unit.
@@ -111,15 +134,20 @@ def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegative
     rows, columns = np.triu_indices(m, 1)
     differences = scores[rows] - scores[columns]
     means = differences.mean(axis=1)
-    errors = np.maximum(differences.std(axis=1, ddof=1) / np.sqrt(n), 1e-12 * max(1.0, float(np.abs(scores).max())))
+    constant = is_constant(differences, scores)
+    errors = np.where(constant, 1.0, differences.std(axis=1, ddof=1) / np.sqrt(n))
+    statistics = np.where(constant, 0.0, np.abs(means) / errors)
     if n < FEW:
         from scipy.stats import t as student
 
-        p_values, test = holm(2 * student.sf(np.abs(means / errors), n - 1)), "paired t-tests by Holm"
+        p_values, test = holm(2 * student.sf(statistics, n - 1)), "paired t-tests by Holm"
     else:
         null = _studentised(differences - means[:, None], resamples, seed)
-        p_values, test = step_down(np.abs(means / errors), null), "bootstrap over units, step-down over all pairs"
-    return Ranking(scores.mean(axis=1), _square(m, p_values), test)
+        p_values, test = step_down(statistics, null), "bootstrap over units, step-down over all pairs"
+    untested = constant & (np.abs(means) > ROUNDING * np.abs(scores).max())
+    p_values[constant] = 1.0
+    pairs = list(zip(rows[untested].tolist(), columns[untested].tolist(), strict=True))
+    return Ranking(scores.mean(axis=1), _square(m, p_values), test, pairs)
 
 
 @checked
@@ -143,9 +171,12 @@ def rank_predictions(
     scores = np.array([score(one, gold) for one in predicted])
     draws = defined(resampled(list(predicted), gold, "spearman", None, resamples, seed))
     rows, columns = np.triu_indices(m, 1)
-    apart, drawn = scores[rows] - scores[columns], draws[rows] - draws[columns]
-    errors = np.maximum(drawn.std(axis=1), 1e-12)
-    null = (np.abs(drawn - apart[:, None]) / errors[:, None]).T
+    apart = scores[rows] - scores[columns]
+    some = max(1, BLOCK // draws.shape[1])
+    parts = (slice(start, start + some) for start in range(0, len(rows), some))
+    errors = np.concatenate([(draws[rows[part]] - draws[columns[part]]).std(axis=1) for part in parts])
+    errors = np.maximum(errors, ROUNDING)
+    null = (np.abs(drawn[rows] - drawn[columns] - apart)[None] / errors for drawn in draws.T)
     p_values = step_down(np.abs(apart) / errors, null)
     return Ranking(scores, _square(m, p_values), "bootstrap over rows, step-down over all pairs")
 
@@ -172,7 +203,7 @@ def holm(p_values: Tests) -> Tests:
     return adjusted
 
 
-def step_down(statistics: Tests, null: Float[np.ndarray, "b k"]) -> Tests:
+def step_down(statistics: Tests, null: Iterable[Float[np.ndarray, "_b k"]]) -> Tests:
     """Adjusted p-values of k statistics by their joint distribution under chance (Romano and Wolf 2005, Algorithm 4.1).
 
     As Holm's, but the largest remaining statistic is compared with the largest that chance gives to any of them,
@@ -180,29 +211,34 @@ def step_down(statistics: Tests, null: Float[np.ndarray, "b k"]) -> Tests:
 
     Args:
         statistics: large values speak against the null hypothesis.
-        null: the same statistics in b draws from chance.
+        null: the same statistics in draws from chance, block by block, so that memory holds one block.
     """
     order = np.argsort(-statistics, kind="stable")
-    largest = np.maximum.accumulate(null[:, order[::-1]], axis=1)[:, ::-1]
-    shares = (1 + (largest >= statistics[order]).sum(axis=0)) / (len(null) + 1)
+    reached, draws = np.zeros(len(order)), 0
+    for block in null:
+        largest = np.maximum.accumulate(block[:, order[::-1]], axis=1)[:, ::-1]
+        reached += (largest >= statistics[order]).sum(axis=0)
+        draws += len(block)
     adjusted = np.empty(len(statistics))
-    adjusted[order] = np.maximum.accumulate(shares)
+    adjusted[order] = np.maximum.accumulate((1 + reached) / (draws + 1))
     return adjusted
 
 
-def _studentised(centred: Float[np.ndarray, "k n"], resamples: int, seed: int) -> Float[np.ndarray, "b k"]:
-    """|t| of each centred difference on the same resampled units."""
+def _studentised(centred: Float[np.ndarray, "k n"], resamples: int, seed: int) -> Iterator[Float[np.ndarray, "_b k"]]:
+    """|t| of each centred difference on the same resampled units, block by block.
+
+    It is 0 where a resample has no spread: where a difference is large in one unit only, many resamples lack this unit.
+    """
     generator, (k, n) = np.random.default_rng(seed), centred.shape
-    statistics = np.empty((resamples, k))
     step = max(1, BLOCK // k)
     squares = centred**2
+    least = ROUNDING * squares.mean(axis=1)
     for start in range(0, resamples, step):
-        block = slice(start, min(start + step, resamples))
-        times = generator.multinomial(n, np.full(n, 1 / n), size=block.stop - start) / n
+        times = generator.multinomial(n, np.full(n, 1 / n), size=min(step, resamples - start)) / n
         means = times @ centred.T
-        spread = np.maximum(times @ squares.T - means**2, 0) / (n - 1)
-        statistics[block] = np.abs(means) / np.sqrt(np.maximum(spread, 1e-24))
-    return statistics
+        spread = np.maximum(times @ squares.T - means**2, 0)
+        spreads = spread > least
+        yield np.divide(np.abs(means), np.sqrt(spread / (n - 1)), out=np.zeros_like(means), where=spreads)
 
 
 def _square(m: int, p_values: Tests) -> Square:

@@ -20,6 +20,9 @@ BLOCK = 250_000  # numbers drawn at a time
 LEAST_ROWS = 10
 """Rows below which no bootstrap runs: its values would be too few for an interval."""
 
+ROUNDING = 1e-12
+"""Differences below this share of the numbers are rounding."""
+
 Values = Shaped[np.ndarray, " n"]
 Side = Shaped[np.ndarray, " _n"]  # its length is checked with words
 Correlation = Annotated[str, Range("'spearman' or 'pearson'", ("spearman", "pearson").__contains__)]
@@ -127,9 +130,10 @@ def bootstrap_interval(
     Raises:
         ValueError: an unknown metric, sides of different length, a number that is not finite, fewer than
             `LEAST_ROWS` rows.
+        UndefinedCorrelation: a side is constant, in all rows or in all resamples.
     """
     require_rows(gold, predicted, least=LEAST_ROWS)
-    return _middle_95(resampled([predicted], gold, metric, strata, resamples, seed)[0])
+    return _middle_95(defined(resampled([predicted], gold, metric, strata, resamples, seed))[0])
 
 
 @checked
@@ -223,7 +227,7 @@ def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "
             f"each method needs scores of the same seeds, at least two; got {len(first)} and {len(second)}"
         )
     differences = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
-    if np.ptp(differences) <= 1e-12 * max(1.0, float(np.abs(differences).max())):
+    if is_constant(differences[None], np.asarray([first, second], dtype=float))[0]:
         raise ValueError(f"all {len(differences)} differences are {differences[0]:g}: no spread to test against")
     result = ttest_rel(second, first)
     low, high = result.confidence_interval(0.95)
@@ -235,6 +239,11 @@ def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "
         test="paired t-test",
         samples=len(differences),
     )
+
+
+def is_constant(values: Float[np.ndarray, "k n"], of: Float[np.ndarray, "..."]) -> Bool[np.ndarray, " k"]:
+    """Whether the values of a row are the same up to rounding; `of` are the numbers from which they were computed."""
+    return np.ptp(values, axis=1) <= ROUNDING * np.abs(of).max(initial=0.0)
 
 
 def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES) -> Interval:
@@ -322,13 +331,23 @@ def _scored(
     """The metric of each draw of rows; a correlation is NaN where a side is constant."""
     if metric == "accuracy":
         return (predicted == gold)[drawn].mean(axis=1)
-    x, y = (_ranks_of_drawn(one, drawn) if metric == "spearman" else one[drawn] for one in (predicted, gold))
+    ranked = metric == "spearman"
+    x, y = (_ranks_of_drawn(one, drawn) if ranked else _from_0_to_1(one)[drawn] for one in (predicted, gold))
+    varies = (x != x[:, :1]).any(axis=1) & (y != y[:, :1]).any(axis=1)
     x = x - x.mean(axis=1, keepdims=True)
     y = y - y.mean(axis=1, keepdims=True)
     spread = np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1))
-    return np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=spread > 0)
+    return np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=varies & (spread > 0))
+
+
+def _from_0_to_1(values: Shaped[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    """The values moved and scaled, which no correlation notices: squares of tiny and of huge numbers have no float."""
+    values = values.astype(np.float64)
+    values = np.ldexp(values, -int(np.frexp(np.abs(values).max(initial=0.0))[1]))  # exact
+    values = values - values.min(initial=np.inf)
+    return values / (values.max(initial=0.0) or 1.0)
 
 
 def _middle_95(draws: Float[np.ndarray, " b"]) -> Interval:
-    low, high = np.nanpercentile(draws, [2.5, 97.5])
+    low, high = np.percentile(draws, [2.5, 97.5])
     return float(low), float(high)

@@ -1,11 +1,13 @@
 """Rankings of systems: what is equal is seldom told apart, what differs is; intervals hold the ranks that are true."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import false_discovery_control, ttest_rel
 
-from cselab.metrics import holm, rank_means, rank_predictions
+from cselab.metrics import holm, paired_t_test, rank_means, rank_predictions
 from cselab.metrics.ranking import step_down
 
 
@@ -63,9 +65,9 @@ def test_holm_is_the_formula_and_never_below_benjamini_and_hochberg():
 
 def test_step_down_of_one_statistic_is_its_share_of_chance_and_of_several_no_less():
     null = np.abs(np.random.default_rng(2).normal(size=(999, 3)))
-    assert step_down(np.array([2.0]), null[:, :1])[0] == (1 + (null[:, 0] >= 2).sum()) / 1000
-    alone = [step_down(np.array([value]), null[:, [k]])[0] for k, value in enumerate((2.0, 3.0, 0.5))]
-    together = step_down(np.array([2.0, 3.0, 0.5]), null)
+    assert step_down(np.array([2.0]), [null[:, :1]])[0] == (1 + (null[:, 0] >= 2).sum()) / 1000
+    alone = [step_down(np.array([value]), [null[:, [k]]])[0] for k, value in enumerate((2.0, 3.0, 0.5))]
+    together = step_down(np.array([2.0, 3.0, 0.5]), np.split(null, 9))
     assert (together >= alone).all() and together[1] <= together[0] <= together[2]
 
 
@@ -89,3 +91,73 @@ def test_predictions_that_follow_gold_better_rank_higher_and_copies_tie():
 def test_what_cannot_be_ranked_is_refused_with_the_reason(scores, said):
     with pytest.raises(ValueError, match=said):
         rank_means(scores)
+
+
+# ------------------------------------------------------------------------------------ letters, and what has no spread
+
+
+def share_a_letter(ranking):
+    shared = np.zeros(ranking.p_values.shape, dtype=bool)
+    for group in ranking.groups:
+        shared[np.ix_(group, group)] = True
+    return shared
+
+
+def test_two_systems_share_a_letter_exactly_if_they_tie():
+    boards = [*tables(20, 41, 20, gap=1.0, seed=1), *tables(9, 5, 100, gap=3.0, seed=2), *tables(5, 3, 100, gap=9.0)]
+    for scores in boards:
+        ranking = rank_means(scores, resamples=200)
+        assert np.array_equal(share_a_letter(ranking), ranking.p_values >= 0.05)
+        assert not any(set(a) < set(b) for a in ranking.groups for b in ranking.groups)
+
+
+def test_a_noisy_system_further_down_shares_the_letters_of_those_above():
+    ranking = rank_means(np.array([[80, 80.1, 79.9, 80, 80.1], [79, 79.05, 78.9, 79.1, 79], [86, 70, 60, 88, 75.0]]))
+    assert ranking.groups == [[0, 2], [1, 2]] and ranking.intervals == [(1, 2), (2, 3), (1, 3)]
+
+
+SAME = {
+    "two tasks": ([50.0, 60.0], 0.1),
+    "three tasks": ([50.0, 60.0, 70.0], 0.1),
+    "fractions": ([0.5, 0.61, 0.43], 0.001),
+    "twelve tasks": (np.linspace(40, 90, 12).round(1), 0.3),
+    "large numbers": ([1e6 + 0.1, 2e6 + 0.7, 3e6 + 0.9], 0.1),
+    "large differences": ([10.0, 20.0, 30.0, 40.0], 50.0),
+    "negative": ([-2.1, -1.7, -3.3], 0.2),
+}
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_the_same_difference_everywhere_is_not_certain(case):
+    low, step = SAME[case]
+    scores = np.array([low, np.add(low, step), np.multiply(low, 1.5)])
+    ranking = rank_means(scores)
+    assert ranking.p_values[0, 1] == 1 and ranking.untested == [(0, 1)]
+    with pytest.raises(ValueError, match="no spread to test against"):
+        paired_t_test(scores[0].tolist(), scores[1].tolist())
+    others = rank_means(scores[1:])
+    assert (others.p_values[0, 1] <= ranking.p_values[1, 2]) and not others.untested
+
+
+def test_a_copy_of_a_system_ties_with_it_and_changes_no_other_p_value():
+    (scores,) = tables(3, 15, 1, gap=2.0, seed=8)
+    alone, with_copy = rank_means(scores), rank_means(np.concatenate([scores, scores[:1]]))
+    assert with_copy.p_values[0, 3] == 1 and not with_copy.untested
+    assert_allclose(with_copy.p_values[:3, :3], alone.p_values)
+
+
+def test_a_difference_in_one_task_only_hides_no_other_difference():
+    (scores,) = tables(4, 12, 1, gap=40.0)
+    near = scores[0].copy()
+    near[5] += 1.0
+    ranking = rank_means(np.concatenate([scores, near[None]]))
+    assert ranking.intervals == [(4, 5), (3, 3), (2, 2), (1, 1), (4, 5)]
+
+
+@pytest.mark.slow
+def test_a_thousand_systems_need_bounded_memory():
+    scores = next(tables(1000, 12, 1, gap=0.02))
+    tracemalloc.start()
+    ranking = rank_means(scores, resamples=20)
+    assert tracemalloc.get_traced_memory()[1] < 600e6 and len(ranking.groups) > 1
+    tracemalloc.stop()

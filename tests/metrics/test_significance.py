@@ -34,6 +34,51 @@ def test_a_constant_side_has_no_correlation(side):
         correlation(*sides)
 
 
+SCALES = (1e-300, 1e-160, 1e-30, 1e-9, 1e9, 1e150, 1e300)
+KINDS = {
+    "float16": np.float16,
+    "float32": np.float32,
+    "int8": np.int8,
+    "int64": np.int64,
+    "bool": bool,
+    "uint8": np.uint8,
+}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_scale_and_offset_change_no_correlation(scale):
+    draw = np.random.default_rng(5)
+    x, y = draw.normal(size=50), draw.normal(size=50)
+    for metric in ("pearson", "spearman"):
+        expected, interval = correlation(x, y, metric), bootstrap_interval(x, y, metric, resamples=50)
+        assert correlation(x * scale, y, metric) == pytest.approx(expected, abs=1e-12)
+        assert correlation(x, y * scale, metric) == pytest.approx(expected, abs=1e-12)
+        assert bootstrap_interval(scale * x, y, metric, resamples=50) == pytest.approx(interval, abs=1e-12)
+    assert correlation(x + 1e6, y, "pearson") == pytest.approx(correlation(x, y, "pearson"), abs=1e-9)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_type_of_the_numbers_changes_no_correlation(kind):
+    draw = np.random.default_rng(5)
+    x, y = draw.integers(0, 100, 3000).astype(KINDS[kind]), draw.integers(0, 5, 3000)
+    y = y + x.astype(int)
+    for metric, of_scipy in (("pearson", stats.pearsonr), ("spearman", stats.spearmanr)):
+        assert correlation(x, y, metric) == pytest.approx(of_scipy(x.astype(float), y).statistic, abs=1e-12)
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1 / 3, 1e-300, 1e300, -7.7])
+@pytest.mark.parametrize("metric", ["pearson", "spearman"])
+def test_a_constant_side_has_no_interval(metric, value):
+    same, gold = np.full(30, value), np.arange(30.0)
+    for sides in ((same, gold), (gold, same)):
+        with pytest.raises(UndefinedCorrelation):
+            bootstrap_interval(*sides, metric, resamples=20)
+    nearly = same.copy()
+    nearly[0] += 1.0 if abs(value) < 1e10 else value / 2
+    low, high = bootstrap_interval(nearly, gold, metric, resamples=200)
+    assert -1 <= low <= high <= 0
+
+
 def test_an_unknown_metric_lists_the_known():
     with pytest.raises(ValueError, match="metric is 'kendall'; expected 'spearman' or 'pearson'"):
         correlation(np.arange(3.0), np.arange(3.0), "kendall")

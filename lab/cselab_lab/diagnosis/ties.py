@@ -1,6 +1,7 @@
 """Tables of scores, and the systems in them that tie."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,11 +27,16 @@ SCORE = re.compile(r"^[*_†‡^\s]*([-+]?\d*\.?\d+(?:e[-+]?\d+)?)\s*%?(?:\s*(?:
 """A number as tables print one: bold, with a star, a per cent sign or its spread behind it."""
 
 NO_TASK = re.compile(
-    r"(id|index|unnamed.*|#|rank.*|place|.*\bdim(ension)?s?\b.*|.*param.*|.*memory.*|.*tokens?\b.*|.*size.*|year|.*\bloss\b.*"
-    r"|.*\b(seconds|time|epochs?|steps?|batch|lr)\b.*|(avg|average|mean|overall|total|macro|micro)\b.*)\.?",
+    r"(id|index|unnamed.*|#|rank.*|.*\brank|place|.*\bdim(ension)?s?\b.*|.*param.*|.*memory.*|.*tokens?\b.*|.*size.*|year|.*\bloss\b.*"
+    r"|.*\b(seconds|time|epochs?|steps?|batch|lr|latency|throughput|speed|layers?|context (length|window)|vocab\w*)\b.*"
+    r"|.*\b(cost|price|usd|co2\w*|carbon|energy|emissions?|licen[cs]\w*|coverage|downloads?|likes|votes|released?)\b.*"
+    r"|zero.?shot\W*|.*\btasks? (run|done|covered)\b.*|(avg|average|mean|overall|total|macro|micro)\b.*)\.?",
     re.IGNORECASE,
 )
-"""Names of columns that are not tasks: size of a model, rank, mean over the tasks."""
+"""Names of columns that are not tasks: size of a model, rank, cost, mean over the tasks."""
+
+FEWEST = 4
+"""Systems above which all of them hardly have a whole number as their score by chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +56,7 @@ class TieTable:
     left_out: str = ""
 
     def rows(self) -> dict[str, dict[str, Any]]:
-        """A row for each system, best first. Systems with a common letter are tied."""
+        """A row for each system, best first. Two systems are tied if and only if they have a common letter."""
         scores, intervals, groups = self.ranking.scores, self.ranking.intervals, self.ranking.groups
         letters = [""] * len(self.names)
         for number, group in enumerate(groups):
@@ -74,9 +80,15 @@ class TieTable:
         tied, of = self.ranking.tied_neighbours
         lines = [
             f"{tied} of {of} neighbours are tied. Ranks hold for all systems together with 95 % "
-            "confidence; systems with a common letter are tied.",
+            "confidence; two systems are tied if and only if they have a common letter.",
             f"{self.ranking.test}, {self.units}.",
         ]
+        if self.ranking.untested:
+            one, two = (self.names[system] for system in self.ranking.untested[0])
+            lines.append(
+                f"Not tested, as the difference is the same everywhere, without spread: {len(self.ranking.untested)} "
+                f"pairs, such as {one} and {two}. They count as tied."
+            )
         return "\n".join([*lines, self.left_out] if self.left_out else lines)
 
     def __str__(self) -> str:
@@ -225,12 +237,31 @@ def _tasks(table: "pandas.DataFrame", what: str) -> "tuple[pandas.DataFrame, lis
     leave_out("not tasks by their names", [name for name in numbers if NO_TASK.fullmatch(str(name).strip())])
     leave_out("not numbers", [name for name in numbers if numbers[name].isna().all()])
     leave_out("not every system has a score", [name for name in numbers if numbers[name].isna().any()])
+    written = {name: _written(table[name]) for name in numbers}
+    usual = Counter(written.values()).most_common(1)
+    for reason, place in (("a share (%), unlike the other columns", 1), ("whole numbers, unlike the other columns", 0)):
+        few = len(numbers) < FEWEST and place == 0
+        if usual and usual[0][1] > numbers.shape[1] / 2 and not few:
+            leave_out(reason, [name for name in numbers if written[name][place] > usual[0][0][place]])
     leave_out("scores outside -100 to 100", [name for name in numbers if not (numbers[name].abs() <= 100).all()])
     fractions = [name for name in numbers if (numbers[name].abs() <= 1).all()]
     if len(fractions) < numbers.shape[1]:
         leave_out("in a different unit", fractions)
     leave_out("means of the tasks", [name for name in numbers if _is_mean(numbers, name)])
     return numbers, [f"Left out, as {reason}: {', '.join(names)}." for reason, names in why.items()]
+
+
+def _written(column: "pandas.Series") -> tuple[bool, bool]:
+    """Whether all cells are whole numbers, and whether all have a per cent sign: scores of a table are alike in this.
+
+    >>> from pandas import Series
+    >>> _written(Series(["99%", "100%"])), _written(Series([60.12, 71.0])), _written(Series(["60.0", "71.0"]))
+    ((True, True), (False, False), (False, False))
+    """
+    cells = column.map(str).str.strip()
+    if column.dtype.kind == "f":
+        cells = cells.str.removesuffix(".0")
+    return not cells.str.contains(r"\d*\.\d").any(), bool(cells.str.endswith("%").all())
 
 
 def _is_mean(numbers: "pandas.DataFrame", name: Any) -> bool:

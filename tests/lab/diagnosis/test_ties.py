@@ -136,6 +136,15 @@ BOARD = SCORES.rename_axis("Model").reset_index()
         ("type", ["open", "open", "closed"], "not numbers"),
         ("new", ["1.5", "-", "2.5"], "not every system"),
         ("new", [None, "70.1", "60"], "not every system"),
+        ("Zero-shot", [99, 57, 95], "by their names"),
+        ("Zero-shot (%)", ["99%", "57%", "95%"], "by their names"),
+        ("share of languages", ["99%", "57%", "95%"], "a share"),
+        ("open data", ["99.5 %", "57.1 %", "95.0 %"], "a share"),
+        ("Licence score", [40.5, 50.5, 60.5], "by their names"),
+        ("cost in USD", [1.25, 2.5, 80.1], "by their names"),
+        ("CO2 (kg)", [1.25, 2.5, 80.1], "by their names"),
+        ("Tasks run", [15, 14, 15], "by their names"),
+        ("Borda rank", [3, 2, 1], "by their names"),
     ],
 )
 @pytest.mark.parametrize("as_file", [False, True])
@@ -146,6 +155,39 @@ def test_a_column_that_is_no_task_is_left_out_and_named(tmp_path, column, values
     found = tie_table(tmp_path / "board.csv" if as_file else frame)
     assert reason in found.left_out and column in found.left_out
     assert found.rows() == tie_table(SCORES).rows()
+
+
+WIDER = np.random.default_rng(1).normal(60, 5, (6, 12)).round(2)
+
+
+@pytest.mark.parametrize("kind", [int, float, str])
+@pytest.mark.parametrize("name", ["Zero-shot", "languages", "own", "open", "x"])
+def test_whole_numbers_among_decimals_are_no_scores(name, kind, tmp_path):
+    board = pandas.DataFrame(WIDER, [f"m{row}" for row in range(6)], [f"t{column}" for column in range(12)])
+    plain = tie_table(board)
+    board.insert(3, name, [kind(value) for value in (99, 57, 95, 100, 80, 80)])
+    board.to_csv(tmp_path / "board.csv", index_label="Model")
+    for given in (board, tmp_path / "board.csv") if kind is not float else (board,):
+        found = tie_table(given)
+        assert name in found.left_out and found.rows() == plain.rows()
+
+
+def test_a_table_of_whole_numbers_is_counted_whole():
+    assert "12 units" in tie_table(pandas.DataFrame(WIDER.round(0).astype(int), list("abcdef"))).note()
+    assert not tie_table(pandas.DataFrame(WIDER.round(0), list("abcdef"))).left_out
+
+
+def test_letters_and_equal_differences_are_those_of_the_ranking():
+    found = tie_table({
+        "x": dict(zip("abcde", (80, 80.1, 79.9, 80, 80.1), strict=True)),
+        "y": dict(zip("abcde", (79, 79.05, 78.9, 79.1, 79), strict=True)),
+        "z": dict(zip("abcde", (86, 70, 60, 88, 75), strict=True)),
+    })  # fmt: skip
+    assert {name: row["ties"] for name, row in found.rows().items()} == {"x": "a", "y": "b", "z": "ab"}
+    same = tie_table({"a": {"s": 50.0, "t": 60.0}, "b": {"s": 50.1, "t": 60.1}})
+    assert {row["ties"] for row in same.rows().values()} == {"a"} and "b and a" in same.note().replace(
+        "a and b", "b and a"
+    )
 
 
 @pytest.mark.parametrize("written", ["{}*", "**{}**", "{} %", "{} ± 0.2", "{} (0.3)"])
