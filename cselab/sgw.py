@@ -72,7 +72,8 @@ def whitening_matrix(
     whitened rows).
 
     Raises:
-        ValueError: unknown kind, eps or shrinkage out of range, or a singular covariance when both are 0.
+        ValueError: unknown kind, eps or shrinkage out of range, a singular covariance when both are 0, or one of more
+            than two channels that is not finite.
 
     >>> whitening_matrix(torch.tensor([[2.5, 1.5], [1.5, 2.5]]))
     tensor([[ 0.7500, -0.2500],
@@ -89,6 +90,8 @@ def whitening_matrix(
             _check_positive_definite(covariance)
         if kind == "zca" and covariance.shape[-1] == 2:
             return _inverse_square_root_2x2(covariance, eps)
+        if not covariance.isfinite().all():
+            raise ValueError("the covariance is not finite: NaN, infinite or very large numbers cannot be whitened")
         inverse_square_root, axes = _InverseSquareRoot.apply(covariance, eps)
         return inverse_square_root if kind == "zca" else inverse_square_root @ axes
 
@@ -357,13 +360,22 @@ def group_width(width: int, num_groups: int) -> int:
 
 
 def _inverse_square_root_2x2(covariance: Tensor, eps: float) -> Tensor:
-    """M^{-1/2} = (adj M + s I) / (s t), s = sqrt(det M), t = sqrt(tr M + 2 s), for M = covariance + eps I."""
-    a, b, c = covariance[..., 0, 0], covariance[..., 0, 1], covariance[..., 1, 1]
+    """M^{-1/2} = (adj M + s I) / (s t), s = sqrt(det M), t = sqrt(tr M + 2 s), for M = covariance + eps I.
+
+    M / 4^k has entries near 1, and M^{-1/2} = (M / 4^k)^{-1/2} / 2^k exactly; squares of tiny and of huge variances are
+    lost.
+    """
+    trace = covariance.detach().diagonal(dim1=-2, dim2=-1).sum(-1) + eps
+    k = torch.frexp(trace).exponent.clamp(-120, 120) // 2
+    size = torch.ldexp(torch.ones_like(trace), -2 * k)
+    a, b, c = (covariance[..., i, j] * size for i, j in ((0, 0), (0, 1), (1, 1)))
+    eps = eps * size
     # det M from det C, which only rounding makes negative
     s = ((a * c - b * b).clamp(min=0) + eps * (a + c) + eps**2).sqrt()
     a, c = a + eps, c + eps
     adjugate = torch.stack([c + s, -b, -b, a + s], dim=-1).unflatten(-1, (2, 2))
-    return adjugate / (s * (a + c + 2 * s).sqrt())[..., None, None]
+    root = s * (a + c + 2 * s).sqrt() * torch.ldexp(torch.ones_like(trace), k)
+    return adjugate / root[..., None, None]
 
 
 class _InverseSquareRoot(torch.autograd.Function):
@@ -397,7 +409,7 @@ class _InverseSquareRoot(torch.autograd.Function):
 
 
 def _full_precision(x: Tensor) -> Tensor:
-    return x.float() if x.dtype in (torch.float16, torch.bfloat16) else x
+    return x if x.dtype in (torch.float32, torch.float64) else x.float()
 
 
 def _rounding(values: Tensor) -> Tensor:

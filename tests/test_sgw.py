@@ -414,3 +414,35 @@ def test_a_singular_covariance_without_eps_is_an_error_not_an_infinity(num_group
     x[:, 1] = x[:, 0]
     with pytest.raises(ValueError, match="singular"):
         group_whiten(x, num_groups, eps=0.0)
+
+
+@pytest.mark.parametrize("scale", [1e-18, 1e-12, 1e-6, 1e6, 1e10, 1e17])
+@pytest.mark.parametrize(("num_groups", "options"), [(4, {}), (2, {}), (1, {}), (4, {"kind": "pca"}), (8, {})])
+def test_the_scale_of_a_batch_changes_nothing_without_eps(num_groups, options, scale):
+    x = torch.randn(64, 8, generator=torch.Generator().manual_seed(3)) @ (torch.eye(8) + 0.3)
+    whole, other = (group_whiten(one, num_groups, eps=0, **options) for one in (x, scale * x))
+    torch.testing.assert_close(other, whole, atol=1e-4, rtol=1e-3)
+
+
+def test_tiny_and_huge_covariances_and_eps_have_a_finite_root():
+    for size in (1e-36, 1e-30, 1e-12, 1e12, 1e30, 1e36):
+        torch.testing.assert_close(whitening_matrix(size * torch.eye(2)), torch.eye(2) / size**0.5)
+        torch.testing.assert_close(whitening_matrix(torch.eye(2), eps=size), torch.eye(2) / (1 + size) ** 0.5)
+    torch.testing.assert_close(whitening_matrix(torch.zeros(2, 2), eps=1e-6), 1e3 * torch.eye(2))
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: covariance(torch.randn(4)), r"x is a Tensor \(4,\)"),
+        (lambda: whitening_matrix(torch.randn(4)), r"covariance is a Tensor \(4,\)"),
+        (lambda: whitening_matrix(torch.randn(2, 3)), r"covariance is a Tensor \(2, 3\)"),
+        (lambda: group_whiten(torch.randn(4), 2), r"x is a Tensor \(4,\)"),
+        (lambda: group_whiten(torch.randn(4, 2, 2), 2), r"x is a Tensor \(4, 2, 2\)"),
+        (lambda: group_whiten(torch.full((9, 3), torch.inf), 1), "not finite"),
+        (lambda: group_whiten(torch.full((9, 3), 1e30).cumsum(0), 1), "not finite"),
+    ],
+)
+def test_arguments_of_a_wrong_shape_or_without_a_covariance_are_named(call, said):
+    with pytest.raises(ValueError, match=said):
+        call()

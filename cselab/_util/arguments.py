@@ -65,7 +65,8 @@ def accepts(annotation: Any, value: Any) -> bool:
     """Whether the annotation allows the value; an int counts as a float, a bool does not; NaN and infinity fail.
 
     A list is anything with elements but text; the elements of a list or tuple are checked unless they are text, which
-    `cselab.data.rows` checks by index. Of an array only the class is checked. An annotation that says more than a
+    `cselab.data.rows` checks by index. Of an array the class, the number of dimensions and equal names are checked, and
+    that it has numbers. An annotation that says more than a
     class (a protocol, a type variable) allows everything.
 
     >>> accepts(float, 1), accepts(int | None, None), accepts(float, True), accepts(int, 10**400)
@@ -88,10 +89,25 @@ def accepts(annotation: Any, value: Any) -> bool:
             return parts[0] is str or all(accepts(parts[0], as_number(part)) for part in value)
         return isinstance(value, Iterable) and not isinstance(value, str | bytes)
     if hasattr(annotation, "array_type"):
-        return isinstance(value, annotation.array_type) and getattr(value.dtype, "kind", "f") not in NO_NUMBERS
+        numbers = isinstance(value, annotation.array_type) and getattr(value.dtype, "kind", "f") not in NO_NUMBERS
+        return numbers and has_shape(annotation.dim_str, value.shape)
     kind: Any = origin or annotation
     says_more = kind is Any or not isinstance(kind, type) or getattr(kind, "_is_protocol", False)
     return says_more or isinstance(value, kind)
+
+
+def has_shape(dimensions: str, shape: Sequence[int]) -> bool:
+    """Whether an array of this shape has these dimensions; names in an array that are equal have the same size.
+
+    >>> has_shape("n d", (3, 4)), has_shape("n d", (3,)), has_shape("*groups w w", (5, 2, 2)), has_shape("d d", (3, 4))
+    (True, False, True, False)
+    """
+    names = dimensions.split()
+    fixed = [name for name in names if not name.startswith(("*", "..."))]
+    sizes: dict[str, int] = {}
+    pairs = zip(reversed(fixed), reversed(shape), strict=False)
+    same = all(sizes.setdefault(name, size) == size for name, size in pairs if name[:1] != "_")
+    return same and (len(shape) == len(names) if fixed == names else len(shape) >= len(fixed))
 
 
 def as_number(value: Any) -> Any:
@@ -102,12 +118,14 @@ def as_number(value: Any) -> Any:
 def check_argument(name: str, value: Any, annotation: Any) -> Any:
     """The value, a number of numpy or torch as Python's; raises ArgumentError unless the annotation accepts it."""
     if not accepts(annotation, value := as_number(value)):
-        raise ArgumentError(f"{name} is {value!r:.60}; expected {allowed(annotation)}")
+        shape = getattr(value, "shape", None)
+        given = f"{value!r:.60}" if shape is None else f"a {type(value).__name__} {tuple(shape)} of {value.dtype}"
+        raise ArgumentError(f"{name} is {given}; expected {allowed(annotation)}")
     return value
 
 
-NO_NUMBERS = "OSUVmM"
-"""Kinds of numpy's types that are no numbers."""
+NO_NUMBERS = "OSUVmMc"
+"""Kinds of numpy's types that are no real numbers."""
 
 
 @cache

@@ -1,12 +1,15 @@
 """Use anything that turns sentences into vectors as an encoder: `as_encoder`, and `encode`, which returns an array."""
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from jaxtyping import Float
+
+from cselab._util.arguments import NO_NUMBERS
 
 
 class KnownVectors:
@@ -106,11 +109,26 @@ def as_array(vectors: Any, rows: int, what: str) -> Float[np.ndarray, "_n _d"]:
     """
     if hasattr(vectors, "detach"):
         vectors = vectors.detach().cpu().float().numpy()
-    vectors = np.asarray(vectors)
+    try:
+        vectors = np.asarray(vectors)
+        if vectors.dtype.kind in NO_NUMBERS:
+            raise TypeError
+    except (TypeError, ValueError):  # ValueError: rows of different lengths
+        raise ValueError(f"{what} no array of numbers; expected one row per sentence") from None
     if vectors.dtype == np.uint8:
-        raise ValueError(f"{what} packed bits (uint8): unpack them first, 2.0 * np.unpackbits(vectors, axis=1) - 1")
-    if vectors.dtype == np.float16 or not np.issubdtype(vectors.dtype, np.floating):
-        vectors = vectors.astype(np.float32)
+        raise ValueError(
+            f"{what} bytes (uint8), whose cosines are meaningless: unpack bits, 2.0 * np.unpackbits(vectors, axis=1) - "
+            "1; turn scaled numbers back into floats"
+        )
+    if vectors.dtype == np.int8:
+        warnings.warn(
+            f"{what} whole numbers (int8), taken as they are; if these are packed bits (precision 'binary'), unpack "
+            "them: 2.0 * np.unpackbits((vectors.astype(int) + 128).astype(np.uint8), axis=1) - 1",
+            stacklevel=3,
+        )
+    if vectors.dtype not in (np.float32, np.float64):  # half precision, other byte order, whole numbers
+        wide = vectors.dtype.kind == "f" and vectors.dtype.itemsize >= 8
+        vectors = vectors.astype(np.float64 if wide else np.float32)
     if vectors.ndim != 2 or len(vectors) != rows:
         raise ValueError(
             f"{what} an array of shape {vectors.shape} for {rows} sentences; expected one row per sentence"

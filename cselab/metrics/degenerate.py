@@ -1,14 +1,16 @@
 """Embeddings that cannot be scored, and the checks that notice them."""
 
+import math
+
 import numpy as np
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Float, Real
 from torch import Tensor
 
 from cselab._util.arguments import checked
 
-Vectors = Float[np.ndarray, "_n _d"] | Float[Tensor, "_n _d"]
+Vectors = Real[np.ndarray, "_n _d"] | Real[Tensor, "_n _d"]
 
 SAME_DIRECTION = 1e-5  # unit vectors closer than this differ by float32 rounding only
 
@@ -41,17 +43,30 @@ def require_sound(vectors: Float[np.ndarray, "n d"]) -> None:
     broken = sum(int((~np.isfinite(block).all(axis=1)).sum()) for block in blocks)
     if broken:
         raise DegenerateEmbeddings(f"{broken} of {len(vectors)} embeddings are not finite (NaN or Inf)")
-    directions = (F.normalize(torch.from_numpy(block), dim=1, eps=1e-38) for block in (vectors[:1], *blocks))
+    directions = (F.normalize(scaled(on_cpu(block)), dim=1) for block in (vectors[:1], *blocks))
     first = next(directions)  # zero rows stay zero
     if len(vectors) > 1 and all((rows - first).abs().max() < SAME_DIRECTION for rows in directions):
         raise DegenerateEmbeddings(f"constant embeddings: all {len(vectors)} point the same way")
 
 
 def on_cpu(rows: Vectors) -> Tensor:
-    """The rows as a tensor; rows of a memory-mapped file are copied, because torch requires writable memory."""
-    if isinstance(rows, np.ndarray) and not rows.flags.writeable:
-        rows = rows.copy()
-    return torch.as_tensor(rows).detach().cpu()
+    """The rows as a tensor of floats; rows of a memory-mapped file are copied, because torch requires writable
+    memory.
+    """
+    if isinstance(rows, np.ndarray):
+        rows = rows.astype(rows.dtype.newbyteorder("="), copy=not rows.flags.writeable)
+    tensor = torch.as_tensor(rows).detach().cpu()
+    return tensor if tensor.is_floating_point() else tensor.double()
+
+
+def scaled(rows: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
+    """Each row times a power of two, so that its largest entry is near 1: squares of tiny and of huge entries are lost.
+
+    The directions stay exactly the same. Rows of zeros stay zeros.
+    """
+    most = int(math.log2(torch.finfo(rows.dtype).max)) - 2
+    exponents = torch.frexp(rows.abs().amax(dim=1, keepdim=True)).exponent.clamp(-most, most)
+    return rows * torch.from_numpy(np.ldexp(1.0, -exponents.numpy())).to(rows.dtype)
 
 
 def unit_rows(rows: Vectors) -> Tensor:
@@ -62,9 +77,11 @@ def unit_rows(rows: Vectors) -> Tensor:
     """
     rows = on_cpu(rows)
     rows = rows.float() if rows.dtype in (torch.float16, torch.bfloat16) else rows
+    finite = torch.isfinite(rows).all(dim=1)
+    if not bool(finite.all()):
+        raise DegenerateEmbeddings(f"{int((~finite).sum())} embeddings are not finite (NaN or Inf)")
+    rows = scaled(rows)
     length = rows.norm(dim=1, keepdim=True)
-    if not bool(torch.isfinite(length).all()):
-        raise DegenerateEmbeddings(f"{int((~torch.isfinite(length)).sum())} embeddings are not finite (NaN or Inf)")
     if bool((length == 0).any()):
         raise DegenerateEmbeddings(f"{int((length == 0).sum())} embeddings are zero vectors, which have no direction")
     return rows / length

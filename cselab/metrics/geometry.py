@@ -157,12 +157,7 @@ def spectrum(x: Vectors) -> Float[np.ndarray, " k"]:
     >>> spectrum(np.array([[2.0, 0.0], [-2.0, 0.0]]))
     array([4., 0.])
     """
-    require_rows(x, 2)
-    mean = _column_means(x)
-    folded = torch.zeros(0, x.shape[1], dtype=torch.float64)
-    for block in _finite_blocks(x):
-        folded = torch.linalg.qr(torch.cat([folded, block - mean]), mode="r").R
-    return torch.linalg.svdvals(folded).square().div(len(x)).numpy()
+    return _singular_values(x) ** 2 / len(x)
 
 
 def effective_rank(x: Vectors) -> float:
@@ -181,7 +176,7 @@ def effective_rank(x: Vectors) -> float:
     >>> round(effective_rank(np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])), 6)
     2.0
     """
-    singular = np.sqrt(spectrum(x))
+    singular = _singular_values(x)
     first = next(_finite_blocks(x))[0]
     if all(bool((block == first).all()) for block in _finite_blocks(x)):
         raise DegenerateEmbeddings(f"all {len(x)} embeddings are the same vector: no direction to count")
@@ -199,9 +194,19 @@ def rank(x: Vectors) -> int:
     Raises:
         DegenerateEmbeddings: fewer than two rows, a value that is not finite.
     """
-    singular = np.sqrt(spectrum(x))
+    singular = _singular_values(x)
     eps = torch.finfo(on_cpu(x[:1]).dtype).eps
     return int((singular > singular.max() * max(x.shape) * eps).sum())
+
+
+def _singular_values(x: Vectors) -> Float[np.ndarray, " k"]:
+    """Those of the centred rows, largest first."""
+    require_rows(x, 2)
+    mean = _column_means(x)
+    folded = torch.zeros(0, x.shape[1], dtype=torch.float64)
+    for block in _finite_blocks(x):
+        folded = torch.linalg.qr(torch.cat([folded, block - mean]), mode="r").R
+    return torch.linalg.svdvals(folded).numpy()
 
 
 def _potential(a: Tensor, b: Tensor) -> Tensor:

@@ -1,11 +1,15 @@
 """The mean, and the largest principal components, removed from finished embeddings."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from jaxtyping import Float
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
+
+from cselab._util.arguments import Range, check_argument
+
+from .whitening import FLOATS, near_one
 
 
 class ComponentsRemoved(TransformerMixin, BaseEstimator):
@@ -31,11 +35,15 @@ class ComponentsRemoved(TransformerMixin, BaseEstimator):
         Raises:
             ValueError: fewer than two rows, NaN or infinite entries, a `k` below 0 or above the number of dimensions.
         """
-        x = validate_data(self, X, ensure_min_samples=2)
-        if not 0 <= self.k <= x.shape[1]:
-            raise ValueError(f"k must be from 0 to the {x.shape[1]} dimensions of the embeddings, got {self.k}")
-        self.mean_ = x.mean(axis=0)
-        _, axes = np.linalg.eigh(np.cov(x.astype(np.float64), rowvar=False))
+        x = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
+        fits = Range(
+            f"a whole number from 0 to {x.shape[1]}, the dimensions of the embeddings", lambda k: 0 <= k <= x.shape[1]
+        )
+        check_argument("k", self.k, Annotated[int, fits])
+        scaled, exponent = near_one(x)
+        centred = scaled - scaled[0]  # exactly zero for rows that are the same
+        self.mean_ = np.ldexp(scaled[0] + centred.mean(axis=0), exponent).astype(x.dtype)
+        _, axes = np.linalg.eigh(np.atleast_2d(np.cov(centred, rowvar=False)))
         self.components_ = axes[:, ::-1][:, : self.k].astype(x.dtype)
         return self
 
@@ -46,5 +54,5 @@ class ComponentsRemoved(TransformerMixin, BaseEstimator):
             ValueError: not fitted yet, a different width than fitted, NaN or infinite entries.
         """
         check_is_fitted(self)
-        centred = validate_data(self, X, reset=False) - self.mean_
+        centred = validate_data(self, X, dtype=FLOATS, reset=False) - self.mean_
         return centred - centred @ self.components_ @ self.components_.T

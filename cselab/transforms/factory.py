@@ -3,6 +3,8 @@
 import numpy as np
 from jaxtyping import Float
 
+from cselab._util.arguments import check_arguments
+
 from .components import ComponentsRemoved
 from .flow import BertFlow
 from .whitening import BertWhitening
@@ -29,10 +31,11 @@ def fit(name: str, vectors: Float[np.ndarray, "n d"]) -> Transform:
     >>> fit("centred", x).transform(x).mean().round(9) + 0.0
     np.float64(0.0)
     """
+    check_arguments(fit, {"name": name})
     kind, _, number = name.partition(" ")
     if name == "centred":
         return ComponentsRemoved(0).fit(vectors)
-    if kind == "without" and number.isdigit():
+    if kind == "without" and number.isdecimal():
         return ComponentsRemoved(int(number)).fit(vectors)
     if name == "whitening":
         return BertWhitening().fit(vectors)

@@ -16,6 +16,13 @@ from cselab.metrics.geometry import rank
 FLOATS = [np.float64, np.float32]
 
 
+def near_one(x: Float[np.ndarray, "n d"]) -> tuple[Float[np.ndarray, "n d"], int]:
+    """x / 2^k with its largest entry near 1, in float64, and k: the squares of tiny and of huge numbers are lost."""
+    x = x.astype(np.float64)
+    exponent = int(np.frexp(np.abs(x).max())[1])
+    return np.ldexp(x, -exponent), exponent
+
+
 class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """y = (x - mean) W with W = U L^{-1/2}, for cov(x) = U L U^T (BERT-whitening, Su et al. 2021).
 
@@ -49,10 +56,12 @@ class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         n, width = X.shape
         fits = Range(f"a whole number from 1 to {width}", lambda n: 1 <= n <= width)
         check_argument("n_components", self.n_components, Annotated[int, fits] | None)
-        x = X.astype(np.float64)
-        variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(x, rowvar=False)))
+        x, exponent = near_one(X)
+        centred = x - x[0]  # exactly zero for rows that are the same
+        variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(centred, rowvar=False)))
         variances, axes = variances[::-1].clip(min=0), axes[:, ::-1]
-        spanned = int((variances > width * np.finfo(np.float64).eps * variances[0]).sum())
+        rounding = np.finfo(np.float64).eps
+        spanned = int((variances > max(width * rounding * variances[0], (8 * rounding) ** 2)).sum())
         if not spanned:
             raise ValueError(f"all {n} embeddings are the same, nothing to whiten")
         kept = self.n_components or max(1, min(rank(X), n - 1))
@@ -62,9 +71,10 @@ class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
                 f"use n_components <= {spanned}, or more sentences"
             )
         signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(width)])
-        self.mean_ = x.mean(axis=0)
-        self.variances_ = variances
-        self.kernel_ = (axes * signs)[:, :kept] / np.sqrt(variances[:kept])
+        self.mean_ = np.ldexp(x[0] + centred.mean(axis=0), exponent)
+        with np.errstate(over="ignore"):  # infinite for vectors above 1e154
+            self.variances_ = np.ldexp(variances, 2 * exponent)
+        self.kernel_ = np.ldexp((axes * signs)[:, :kept] / np.sqrt(variances[:kept]), -exponent)
         return self
 
     def transform(self, X: Any) -> Float[np.ndarray, "n k"]:

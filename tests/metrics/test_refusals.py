@@ -95,4 +95,4 @@ def test_adjusted_p_values_never_fall_along_the_ordered_tests():
     """Without the monotone step the second would be 0.03, below the first, in Holm's; 1/11 in step_down."""
     assert holm(np.array([0.02, 0.03])).tolist() == [0.04, 0.04]
     null = np.array([[2.5, 0.1]] * 5 + [[0.1, 0.1]] * 5)
-    assert step_down(np.array([2.0, 1.0]), null).tolist() == pytest.approx([6 / 11, 6 / 11])
+    assert step_down(np.array([2.0, 1.0]), [null]).tolist() == pytest.approx([6 / 11, 6 / 11])
