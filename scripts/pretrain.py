@@ -36,8 +36,7 @@ from cselab._util.versions import versions
 from cselab.data import read_sentences
 from cselab.encoders.folder import load_tokenizer, quiet_transformers
 from cselab.training.loop import seed_from
-from cselab.training.resumable import ResumableSteps
-from cselab.training.run_folder import RunFolder
+from cselab.training.run_folder import ResumableSteps, RunFolder
 
 SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 TOKENIZER_SENTENCES = 300_000  # of each file

@@ -7,7 +7,7 @@ oneDNN           matrix products by the library that suits the processor
 A GPU's queue    Python fills a queue through which the GPU works. Asking for a number, or copying from ordinary memory,
                  waits until the queue is empty, and the GPU then waits for Python: here neither is done
 
-See also: `cselab.training.deferred_metrics`, the numbers of training steps.
+See also: `cselab.training.loop`, the numbers of training steps.
 """
 
 import platform

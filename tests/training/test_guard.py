@@ -83,7 +83,7 @@ def test_it_changes_no_number_of_a_run(monkeypatch, name, dropout):
         return run.history, run.encoder.weights_hash()
 
     guarded = history()
-    monkeypatch.setattr("cselab.training.state.refuse_identical_views", lambda *_: None)
+    monkeypatch.setattr("cselab.training.loop.refuse_identical_views", lambda *_: None)
     assert guarded == history()
 
 

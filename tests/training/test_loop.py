@@ -12,9 +12,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 import cselab.encoders.encoding
 import cselab.encoders.speed
-import cselab.training
-import cselab.training.deferred_metrics
-import cselab.training.state
+import cselab.training.loop
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
@@ -79,7 +77,7 @@ class Scripted:
 @pytest.fixture
 def equal_views(monkeypatch):
     """Training on two equal views, which is refused otherwise: nothing is drawn, so that it can be followed by hand."""
-    monkeypatch.setattr("cselab.training.state.refuse_identical_views", lambda *_: None)
+    monkeypatch.setattr("cselab.training.loop.refuse_identical_views", lambda *_: None)
 
 
 # ------------------------------------------------------------------------------------ history
@@ -361,8 +359,7 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
 @pytest.fixture
 def queued(monkeypatch):
     """The CPU is treated as a GPU is: its numbers are read late."""
-    deferred, state = cselab.training.deferred_metrics, cselab.training.state
-    for module in (cselab.encoders.speed, cselab.encoders.encoding, deferred, state):
+    for module in (cselab.encoders.speed, cselab.encoders.encoding, cselab.training.loop):
         monkeypatch.setattr(module, "is_asynchronous", lambda device: True)
 
 

@@ -76,7 +76,7 @@ def purposes() -> dict[str, str]:
 @cache
 def train_settings() -> list[dict[str, Any]]:
     """The fields of `TrainConfig`: name, kind, default, limits, and the line of the docstring."""
-    body = _tree(CORE / "training" / "run.py").body
+    body = _tree(CORE / "training" / "config.py").body
     (config,) = (node for node in body if isinstance(node, ast.ClassDef) and node.name == "TrainConfig")
     text = inspect.cleandoc(ast.get_docstring(config) or "")
     lines = dict(re.findall(r"^    (\w+): (.+?)(?=\n    \w|\n\n)", text, re.M | re.S))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import torch
 
     from cselab.encoders.encoder import SentenceEncoder
-    from cselab.training.run import Evaluator, Run, TrainConfig
+    from cselab.training import Evaluator, Run, TrainConfig
 
 DIGITS = {"dev": 2, "alignment": 3, "uniformity": 3}
 DEFAULTS = {"eval_every": "an eighth of the steps"}  # of the command, not of `TrainConfig`

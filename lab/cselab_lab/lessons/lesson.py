@@ -26,7 +26,7 @@ from .guesses import guess
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.evaluators import PairsEvaluator
-    from cselab.training.run import TrainConfig
+    from cselab.training.config import TrainConfig
     from cselab.world import World
 
 __all__ = ["Lesson", "guess", "setup"]

@@ -1,26 +1,10 @@
-"""The settings and the results of a training run: configuration, history, the best step."""
+"""The settings of a training run."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from operator import ge, gt, le, lt
-from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from cselab._util.arguments import check_argument, hints
-from cselab.encoders.encoder import SentenceEncoder
-from cselab.methods import Method
-
-Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
-"""`evaluator(encoder)` -> numbers with a "score", higher is better."""
-
-
-class StopTraining(Exception):
-    """Raised by a callback to end training after this step: the run is returned with its best weights."""
-
-
-class TrainingDiverged(ArithmeticError):
-    """A loss, a gradient or a weight became NaN or infinite; the message names the tensor."""
-
 
 BOUNDS = {"above": ("above", gt), "least": ("at least", ge), "below": ("below", lt), "most": ("at most", le)}
 """The limits that the metadata of a setting may have, in words and as a test. NaN passes none."""
@@ -98,59 +82,3 @@ class TrainConfig:
         """Share of `lr` after `step` of all steps: linear warm-up, then linear decay to zero."""
         warmup = round(self.warmup * steps)
         return (step + 1) / (warmup + 1) if step < warmup else (steps - step) / max(1, steps - warmup)
-
-
-@dataclass(repr=False)
-class Run:
-    """A training run: the current encoder and the history.
-
-    `history` has one row (a dict) per step: "step", "loss", each named term of the loss, and on evaluated steps the
-    evaluator's values ("score", "alignment", "uniformity", "effective_rank" ...). Row 0 is the encoder before
-    training. Where a loss has several terms, evaluated steps have the gradient norm of each ("gradient_norm/..."),
-    before clipping. Where the vectors could not be scored (all alike, NaN) the row has the reason as "degenerate" and
-    no score: training continues, with a warning the first time. `best` is the evaluated row with the highest score,
-    after step 0; the finished run's encoder has its weights. `stopped` has the reason if the run ended before its last
-    step. `method` is a copy of the given method, with the values that depend on the encoder filled in.
-    """
-
-    encoder: SentenceEncoder
-    method: Method
-    config: TrainConfig
-    history: list[dict[str, Any]] = field(default_factory=list)
-    best: dict[str, Any] | None = None
-    output: Path | None = None
-    seconds: float = 0.0
-    resumed_from: int | None = None
-    stopped: str | None = None
-
-    def __repr__(self) -> str:
-        """One line: the method, the last step and its loss, the best dev score, seconds, the folder."""
-        last = self.history[-1] if self.history else {"step": 0}
-        told = [repr(self.method), f"step {last['step']}"]
-        told += [f"loss {last['loss']:.4f}"] if "loss" in last else []
-        told += [f"best dev score {self.best['score']:.2f} at step {self.best['step']}"] if self.best else []
-        told += [f"stopped: {self.stopped}"] if self.stopped else []
-        told += [f"{self.seconds:.0f} s"] + ([f"in {self.output}"] if self.output else [])
-        return f"Run({', '.join(told)})"
-
-    def to_frame(self) -> Any:
-        """The history as a pandas DataFrame, one row per step, indexed by "step"."""
-        import pandas
-
-        return pandas.DataFrame(self.history).set_index("step")
-
-    def curve(self, name: str) -> tuple[list[int], list[float]]:
-        """Steps and values of one column of the history, without empty rows.
-
-        Raises:
-            ValueError: no row has that column; the message lists the columns.
-        """
-        rows = [row for row in self.history if name in row]
-        if not rows:
-            columns = dict.fromkeys(key for row in self.history for key in row)
-            raise ValueError(f"the history has no column {name!r}; it has {', '.join(columns)}")
-        return [row["step"] for row in rows], [row[name] for row in rows]
-
-
-Callback = Callable[[Run, dict[str, Any]], None]
-"""`callback(run, row)` after each row of the history."""
