@@ -13,6 +13,7 @@ a run of 100 steps shows how many steps a given time allows.
 import json
 import math
 import os
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
@@ -32,11 +33,12 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from cselab._util.checksums import sha256_of
+from cselab._util.progress import Progress, say
 from cselab._util.versions import versions
 from cselab.data import read_sentences
 from cselab.encoders.folder import load_tokenizer, quiet_transformers
-from cselab.training.loop import seed_from
-from cselab.training.run_folder import ResumableSteps, RunFolder
+from cselab.training.loop import backward, seed_from, update
+from cselab.training.run_folder import RunFolder, load_state, save_state
 
 SPECIAL_TOKENS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 TOKENIZER_SENTENCES = 300_000  # of each file
@@ -201,34 +203,35 @@ def pretrain(tokenizer: Any, corpus: Corpus, config: PretrainConfig, output: Pat
     )
     checkpoint, log = output / "checkpoint.safetensors", output / "log.jsonl"
     parts = {"model": model, "optimizer": optimizer, "schedule": schedule}
-    steps = ResumableSteps(
-        "pretrain", config.steps, parts, checkpoint, config.checkpoint_every, lines=100, identity=asdict(config)
-    )
+    done, began = 0, time.monotonic()
     if checkpoint.exists():
-        steps.resume()
+        info = load_state(checkpoint, parts, asdict(config))
+        done, began = info["step"], began - info["seconds"]
+        say(f"pretrain: continues from step {done} of {config.steps}")
     losses: list[Tensor] = []
-    for step in steps:
-        with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
-            loss = masked_word_loss(model, *draw_batch(corpus, tokenizer, config, step))
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(trained, 1.0)
-        optimizer.step()
-        schedule.step()
-        optimizer.zero_grad()
-        losses.append(loss.detach())
-        if step % config.log_every == 0 or steps.due or step == config.steps:
-            mean = torch.stack(losses).mean().item()
-            if not math.isfinite(mean):
-                raise FloatingPointError(f"the loss is {mean} at step {step}; try a lower lr")
-            tokens = step * config.batch_size * config.length
-            row = {"step": step, "tokens": tokens, "loss": round(mean, 4), "seconds": round(steps.seconds, 1)}
-            with open(log, "a", encoding="utf-8") as file:  # a resumed run repeats rows: the last one of a step counts
-                file.write(json.dumps(row) + "\n")
-            steps.note = f"loss {mean:.3f}, {tokens / steps.seconds:,.0f} tokens a second"
-            losses.clear()
-        if steps.due or step == config.steps:
-            steps.save()
-            export(model, tokenizer, output)
+    with Progress(config.steps, "pretrain", lines=100, done=done) as progress:
+        for step in range(done + 1, config.steps + 1):
+            with torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+                loss = masked_word_loss(model, *draw_batch(corpus, tokenizer, config, step))
+            backward(loss, trained, clip=1.0)
+            update(optimizer, schedule)
+            losses.append(loss.detach())
+            seconds, note = time.monotonic() - began, ""
+            save = step % config.checkpoint_every == 0 or step == config.steps
+            if step % config.log_every == 0 or save:
+                mean = torch.stack(losses).mean().item()
+                if not math.isfinite(mean):
+                    raise FloatingPointError(f"the loss is {mean} at step {step}; try a lower lr")
+                tokens = step * config.batch_size * config.length
+                row = {"step": step, "tokens": tokens, "loss": round(mean, 4), "seconds": round(seconds, 1)}
+                with open(log, "a", encoding="utf-8") as file:  # a resumed run repeats rows: the last of a step counts
+                    file.write(json.dumps(row) + "\n")
+                note = f"loss {mean:.3f}, {tokens / seconds:,.0f} tokens a second"
+                losses.clear()
+            if save:
+                save_state(checkpoint, parts, step=step, seconds=seconds, identity=asdict(config))
+                export(model, tokenizer, output)
+            progress.update(note=note)
 
 
 def export(model: Any, tokenizer: Any, output: Path) -> None:

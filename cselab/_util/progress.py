@@ -60,15 +60,15 @@ def _is_watched() -> bool:
 class Progress:
     """Count `total` steps of named work; use as a context manager; an unknown `total` is None.
 
-    Resumed work starts with `done` at the earlier progress.
+    Resumed work starts with `done` steps.
 
     >>> with Progress(4, "encode", show=False) as progress:
     ...     progress.update(4)
     """
 
-    def __init__(self, total: int | None, name: str, *, show: bool = True, lines: int = 10) -> None:
+    def __init__(self, total: int | None, name: str, *, show: bool = True, lines: int = 10, done: int = 0) -> None:
         self.total, self.name, self.lines = total, name, lines
-        self.done, self.note = 0, ""
+        self.done, self.note = done, ""
         self.started = time.monotonic()
         self.bar = None
         show = show and not is_quiet()

@@ -77,8 +77,3 @@ class TrainConfig:
     def length(self, rows: int) -> int:
         """The number of steps of a run over `rows` rows."""
         return self.steps or max(1, round(self.epochs * (rows // self.batch_size)))
-
-    def rate(self, step: int, steps: int) -> float:
-        """Share of `lr` after `step` of all steps: linear warm-up, then linear decay to zero."""
-        warmup = round(self.warmup * steps)
-        return (step + 1) / (warmup + 1) if step < warmup else (steps - step) / max(1, steps - warmup)

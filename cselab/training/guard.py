@@ -13,7 +13,7 @@ from cselab.encoders.dropout import dropout_fields
 from cselab.encoders.encoder import SentenceEncoder, Truncation
 from cselab.encoders.encoding import Encode, View
 from cselab.encoders.pooling import Vectors
-from cselab.encoders.text import encodings, unread
+from cselab.encoders.text import encodings, mostly_unknown
 from cselab.methods import Method
 
 PROBED = 4  # rows of the batch that are encoded to detect dropout
@@ -50,7 +50,7 @@ def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequ
 def warn_of_unknown_tokens(method: Method, encoder: SentenceEncoder, batch: Sequence[Any], max_length: int) -> None:
     """Warn (`UnknownTokensWarning`) if the encoder does not know most tokens of some texts in a batch."""
     texts = method.column(batch, method.columns[0])
-    unknown = unread(encoder.tokenizer, texts, encodings(encoder.tokenizer, texts, max_length))
+    unknown = mostly_unknown(encoder.tokenizer, texts, encodings(encoder.tokenizer, texts, max_length))
     Truncation(0, len(texts), max_length, len(unknown)).warn(stacklevel=5)
 
 

@@ -1,43 +1,49 @@
-"""The training loop, with accelerate, for any method and any encoder.
+"""The training loop: set up, resume, the steps, finish. `train` reads from top to bottom.
 
 A step depends only on (seed, step): its sentences and its dropout masks. So the same seed on the
 same machine gives the same history, and a run that was killed and started again ends with the same weights.
+`Run` has everything that changes during a run besides the optimiser's own state.
 """
 
 import copy
 import hashlib
 import math
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from cselab._util.arguments import checked
+from cselab._util.progress import Progress, say
 from cselab._util.versions import versions
 from cselab.data.rows import check_rows, rows_hash
 from cselab.encoders.adapters import adapter_settings, has_adapters, load_adapter
-from cselab.encoders.checkpoint import load_checkpoint, pack, save_checkpoint, unpack
+from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from cselab.encoders.distributed import all_processes
 from cselab.encoders.encoder import SentenceEncoder, eval_mode, exclusive
 from cselab.encoders.encoding import Encode
 from cselab.encoders.speed import chosen_precision, computing_in, is_asynchronous
+from cselab.losses import Loss
 from cselab.methods import Method, Setup, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
 
 from .config import TrainConfig
 from .guard import refuse_frozen_adapters, refuse_identical_views, warn_of_unknown_tokens
 from .processes import average_gradients, from_main, mean_over_processes, wait_for_all
-from .run_folder import ResumableSteps, RunFolder, refuse_another, state_dict_errors
+from .run_folder import RunFolder, check_complete, load_state, refuse_another, save_state, state_dict_errors
 
-if TYPE_CHECKING:
-    from accelerate import PartialState
+MOST_STEPS_BEHIND = 16
+"""How many steps of training a GPU may be behind."""
 
+UnreadStep = tuple[int, dict[str, Tensor], Mapping[str, float]]
+"""A step, its numbers on their device, and further columns of its row."""
 
 Evaluator = Callable[[SentenceEncoder], Mapping[str, float]]
 """`evaluator(encoder)` -> numbers with a "score", higher is better."""
@@ -62,6 +68,9 @@ class Run:
     no score: training continues, with a warning the first time. `best` is the evaluated row with the highest score,
     after step 0; the finished run's encoder has its weights. `stopped` has the reason if the run ended before its last
     step. `method` is a copy of the given method, with the values that depend on the encoder filled in.
+
+    The remaining fields are those of a run at work: the last complete step, the weights of the best step, the steps
+    whose numbers were not read yet, and the evaluator, callbacks and folder of the process that writes.
     """
 
     encoder: SentenceEncoder
@@ -74,15 +83,25 @@ class Run:
     resumed_from: int | None = None
     stopped: str | None = None
 
+    step: int = 0
+    precision: str = "fp32"
+    identity: dict[str, Any] = field(default_factory=dict)
+    best_state: dict[str, Tensor] = field(default_factory=dict)
+    unread: list[UnreadStep] = field(default_factory=list)
+    began: float = field(default_factory=time.monotonic)
+    evaluator: Evaluator | None = None
+    callbacks: Sequence["Callback"] = ()
+    folder: RunFolder | None = None
+
     def __repr__(self) -> str:
         """One line: the method, the last step and its loss, the best dev score, seconds, the folder."""
         last = self.history[-1] if self.history else {"step": 0}
-        told = [repr(self.method), f"step {last['step']}"]
-        told += [f"loss {last['loss']:.4f}"] if "loss" in last else []
-        told += [f"best dev score {self.best['score']:.2f} at step {self.best['step']}"] if self.best else []
-        told += [f"stopped: {self.stopped}"] if self.stopped else []
-        told += [f"{self.seconds:.0f} s"] + ([f"in {self.output}"] if self.output else [])
-        return f"Run({', '.join(told)})"
+        parts = [repr(self.method), f"step {last['step']}"]
+        parts += [f"loss {last['loss']:.4f}"] if "loss" in last else []
+        parts += [f"best dev score {self.best['score']:.2f} at step {self.best['step']}"] if self.best else []
+        parts += [f"stopped: {self.stopped}"] if self.stopped else []
+        parts += [f"{self.seconds:.0f} s"] + ([f"in {self.output}"] if self.output else [])
+        return f"Run({', '.join(parts)})"
 
     def to_frame(self) -> Any:
         """The history as a pandas DataFrame, one row per step, indexed by "step"."""
@@ -147,76 +166,170 @@ def train(
 
     Raises:
         TypeError, ValueError: texts that are empty or no strings, rows without the method's columns, fewer rows
-            than a batch or all the same; an unknown method; an output folder that cannot be used.
+            than a batch or all the same; an unknown method; an output folder that cannot be used; an evaluator that
+            returns no finite "score".
         TrainingDiverged: NaN or infinity; the last good checkpoint stays.
     """
+    # ------------------------------------------------------------------------------------------------ set up
     method = create_method(method) if isinstance(method, str) else copy.deepcopy(method)
     config = config or TrainConfig()
     corpus = check_rows(corpus, method.columns, method.name)
-    _check_size(corpus, config.batch_size)
-    encoder.check_max_length(config.max_length)
     processes = all_processes()
-    if config.batch_size % processes.num_processes:
-        raise ValueError(
-            f"batch_size {config.batch_size} must be a multiple of the {processes.num_processes} processes"
-        )
+    device, main = processes.device, processes.is_main_process
+    check_sizes(corpus, config, encoder, processes.num_processes)
     run = Run(encoder, method, config, output=Path(output) if output is not None else None)
     folder = RunFolder(run.output) if run.output is not None else None
+    if main:  # evaluates, calls back and writes the folder, which all processes can read
+        run.evaluator, run.callbacks, run.folder = evaluator, callbacks, folder
     with (
-        # The caller's random numbers are not disturbed.
-        torch.random.fork_rng([processes.device] if processes.device.type == "cuda" else []),
-        folder.locked() if folder and processes.is_main_process else nullcontext(),
-        Training(run, corpus, evaluator, callbacks, processes, folder, show_progress_bar) as training,
+        torch.random.fork_rng([device] if device.type == "cuda" else []),  # the caller's random numbers stay
+        run.folder.locked() if run.folder else nullcontext(),
+        thawed_again(encoder),
     ):
-        if not training.read_back():
-            with exclusive(encoder):
-                training.start(batch_of_step(corpus, config, 1))
-            _take_steps(training, corpus)
-            training.finish()
+        optimizer = set_up(run, corpus, evaluator, device)
+        weights = [weight for group in optimizer.param_groups for weight in group["params"] if weight.requires_grad]
+        last, every = config.length(len(corpus)), config.checkpoint_every or config.eval_every
+        schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate_after(step, last, config.warmup))
+        parts = {"encoder": encoder, "optimizer": optimizer, "schedule": schedule, "method": method}
+        encode = Encode(encoder, config.max_length, processes, config.mini_batch_size)
+
+        # -------------------------------------------------------------------------------------------- resume
+        if folder is not None:
+            if from_main(processes, lambda: folder.claim(run.identity))["finished"]:
+                return read_back(run, folder, device)
+            if from_main(processes, folder.checkpoint.exists):
+                resume(run, folder, parts)
+        start_history(run, corpus)
+        if show_progress_bar and main and run.step > 0:
+            say(f"{method.name}: continues from step {run.step} of {last}")
+
+        # --------------------------------------------------------------------------------------------- steps
+        most_unread = MOST_STEPS_BEHIND if is_asynchronous(device) else 1
+        arithmetic = computing_in(run.precision, device)
+        with Progress(last, method.name, show=show_progress_bar and main, done=run.step) as progress:
+            for step in steps_left(run, last):
+                evaluate, save = step % config.eval_every == 0 or step == last, step % every == 0
+                batch = batch_of_step(corpus, config, step)
+                with exclusive(encoder), earlier_divergence_first(run):
+                    seed_device(device, seed_from(config.seed, step - 1, processes.process_index))
+                    encoder.train()
+                    method.train()
+                    with arithmetic:
+                        loss = method.loss(method.views(encode, batch))
+                    norms = norm_of_each_term(loss, weights) if evaluate else {}
+                    norm = backward(loss.total, weights, config.clip)
+                    run.unread.append(numbers_of(step, loss, norm, norms))
+                    rows = read_rows(run) if evaluate or save or len(run.unread) >= most_unread else []
+                    if most_unread > 1:
+                        skip_if_infinite(optimizer, norm)
+                    update(optimizer, schedule)
+                    encoder.untrained.discard("head")
+                run.step = step
+                record(run, rows, evaluate)
+                if processes.num_processes > 1 and (callbacks or config.patience is not None):  # all stop together
+                    run.stopped = from_main(processes, lambda: run.stopped)
+                if run.folder is not None and save and step < last:
+                    save_state(run.folder.checkpoint, parts, **checkpointed(run))
+                progress.update(note=status(run))
+
+        # -------------------------------------------------------------------------------------------- finish
+        run.best_state, run.best, run.history = from_main(processes, lambda: (run.best_state, run.best, run.history))
+        finish(run)
     return run
 
 
-def _take_steps(training: "Training", corpus: Sequence[Any]) -> None:
-    """Each step that is left: batch, views, loss, backward, clip, optimiser, evaluation, checkpoint."""
-    encoder, method, config = training.run.encoder, training.run.method, training.run.config
-    processes, optimizer = training.processes, training.optimizer
-    for step in training.steps:
-        evaluate = step % config.eval_every == 0 or step == training.steps.last
-        batch = batch_of_step(corpus, config, step)
-        with exclusive(encoder), training.earlier_divergence_first():
-            wait_for_all()
-            # torch.manual_seed formats a stack for each device that is absent.
-            (torch.default_generator if processes.device.type == "cpu" else torch).manual_seed(
-                seed_from(config.seed, step - 1, processes.process_index)
-            )
-            encoder.train()
-            method.train()
-            with computing_in(training.precision, processes.device):
-                loss = method.loss(method.views(training.encode, batch))
-            norms = _norm_of_each_term(loss.terms, training.weights) if evaluate and len(loss.terms) > 1 else {}
-            loss.total.backward()
-            learning = [weight for weight in training.weights if weight.grad is not None]
-            average_gradients(learning)
-            norm = nn.utils.clip_grad_norm_(learning, config.clip)
-            training.metrics.add(step, loss.terms, norm, norms)
-            rows = training.read_metrics(evaluate)  # raises where a step diverged, before a weight follows it
-            training.skip_if_infinite(norm)
-            optimizer.step()
-            training.schedule.step()
-            optimizer.zero_grad()
-            encoder.untrained.discard("head")
-        training.history.add(rows, evaluate)
-        training.checkpoint()
+# ------------------------------------------------------------------------------------------------------ set up
 
 
-def _norm_of_each_term(terms: Mapping[str, Tensor], weights: Sequence[nn.Parameter]) -> dict[str, float]:
-    """The norm of the gradient of each term of the loss, including its factor."""
-    norms = {}
-    for name, term in terms.items():
-        gradients = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True)
-        gradient = torch.cat([part.flatten() for part in gradients if part is not None])
-        norms[f"gradient_norm/{name}"] = float(mean_over_processes(gradient).norm())
-    return norms
+def check_sizes(corpus: Sequence[Any], config: TrainConfig, encoder: SentenceEncoder, processes: int) -> None:
+    """Raise ValueError unless the corpus fills a batch, and a batch fits the processes and a sentence the encoder."""
+    size = config.batch_size
+    if len(corpus) < size:
+        raise ValueError(
+            f"sentences in the corpus: {len(corpus)}, fewer than one batch of {size}: "
+            "give more sentences or a smaller batch_size"
+        )
+    distinct = len(set(corpus))
+    if distinct < size:
+        raise ValueError(
+            f"different sentences in the corpus: {distinct} (of {len(corpus)}), fewer than one batch of "
+            f"{size}: a sentence cannot be contrasted with itself"
+        )
+    encoder.check_max_length(config.max_length)
+    if size % processes:
+        raise ValueError(f"batch_size {size} must be a multiple of the {processes} processes")
+
+
+def set_up(run: Run, corpus: Sequence[Any], evaluator: Evaluator | None, device: torch.device) -> torch.optim.Optimizer:
+    """Resolve the method's settings, note the run's identity, attach the head; returns the optimiser."""
+    encoder, method, config = run.encoder, run.method, run.config
+    run.precision = chosen_precision(config.precision)
+    if not encoder.pooling_given:
+        encoder.pooling = method.pooling(encoder)
+    encoder.pooling_given = True
+    method.prepare(encoder)
+    method.seed(config.seed)
+    run.identity = identity_of(run, corpus, evaluator)
+    encoder.to(device)
+    encoder.attach_head(method.build(Setup(encoder, corpus, config.seed)))
+    method.to(device)
+    encoder.representation = config.representation or method.representation
+    return torch.optim.AdamW(method.groups(encoder), lr=config.lr, weight_decay=config.weight_decay, fused=True)
+
+
+def identity_of(run: Run, corpus: Sequence[Any], evaluator: Evaluator | None) -> dict[str, Any]:
+    """What makes a run the same run, JSON-able: a folder with a different identity is refused.
+
+    An evaluator's identity is its `identity` if it has one (`PairsEvaluator`), otherwise its name.
+    """
+    encoder, method = run.encoder, run.method
+    given: dict[str, Any] = {} if encoder.dropout_given is None else {"dropout": encoder.dropout_given}
+    given |= {"adapter": adapter_settings(encoder.backbone)} if has_adapters(encoder.backbone) else {}
+    kind = getattr(evaluator, "__qualname__", type(evaluator).__qualname__)
+    return {
+        "method": {"name": method.name, **method.settings()},
+        "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()} | given,
+        "corpus": {"sentences": len(corpus), "sha256": rows_hash(corpus)},
+        "dev": None if evaluator is None else getattr(evaluator, "identity", kind),
+        "config": asdict(run.config),
+    }
+
+
+@contextmanager
+def thawed_again(encoder: SentenceEncoder) -> Iterator[None]:
+    """A context after which the weights learn again that a method froze."""
+    trainable = [weight for weight in encoder.parameters() if weight.requires_grad]
+    try:
+        yield
+    finally:
+        for weight in trainable:
+            weight.requires_grad_(True)
+
+
+def start_history(run: Run, corpus: Sequence[Any]) -> None:
+    """Write the rows so far. Before the first step, refuse what cannot learn, and evaluate the encoder as row 0."""
+    if run.folder is not None:
+        run.folder.rewrite_history(run.history)
+    if run.step > 0:
+        return
+    batch = batch_of_step(corpus, run.config, 1)
+    with exclusive(run.encoder):
+        warn_of_unknown_tokens(run.method, run.encoder, batch, run.config.max_length)
+        refuse_frozen_adapters(run.method, run.encoder)
+        refuse_identical_views(run.method, run.encoder, batch, run.config.max_length)
+        if run.encoder.representation == "backbone":
+            record(run, [{"step": 0}], evaluate=True)
+
+
+# -------------------------------------------------------------------------------------------- the parts of a step
+
+
+def steps_left(run: Run, last: int) -> Iterator[int]:
+    """The numbers of the steps after `run.step`, until the run is stopped."""
+    while run.step < last and run.stopped is None:
+        if run.step <= 1:  # before the first step, and after it
+            check_complete(run.encoder, run.method)
+        yield run.step + 1
 
 
 def batch_of_step(corpus: Sequence[Any], config: TrainConfig, step: int) -> list[Any]:
@@ -238,354 +351,261 @@ def epoch_order(size: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(size, generator=torch.Generator().manual_seed(seed_from(seed, epoch)))
 
 
-def _check_size(corpus: Sequence[Any], batch_size: int) -> None:
-    if len(corpus) < batch_size:
-        raise ValueError(
-            f"sentences in the corpus: {len(corpus)}, fewer than one batch of {batch_size}: "
-            "give more sentences or a smaller batch_size"
-        )
-    distinct = len(set(corpus))
-    if distinct < batch_size:
-        raise ValueError(
-            f"different sentences in the corpus: {distinct} (of {len(corpus)}), fewer than one batch of "
-            f"{batch_size}: a sentence cannot be contrasted with itself"
-        )
+def rate_after(step: int, last: int, warmup: float) -> float:
+    """Share of `lr` after `step` of `last` steps: linear warm-up over a share of them, then linear decay to zero."""
+    rising = round(warmup * last)
+    return (step + 1) / (rising + 1) if step < rising else (last - step) / max(1, last - rising)
 
 
-class Training:
-    """The state of one call of `train`; a context manager, after which frozen weights learn again.
+def seed_device(device: torch.device, seed: int) -> None:
+    """Seed the random numbers of a step, among them dropout; all processes begin the step together."""
+    if torch.distributed.is_initialized():
+        wait_for_all()
+    # torch.manual_seed formats a stack for each device that is absent.
+    (torch.default_generator if device.type == "cpu" else torch).manual_seed(seed)
 
-    With several processes, the main process evaluates, calls the callbacks and writes the folder, which all can read.
+
+def norm_of_each_term(loss: Loss, weights: Sequence[nn.Parameter]) -> dict[str, float]:
+    """The norm of the gradient of each term of the loss, including its factor, where there are several."""
+    norms = {}
+    for name, term in loss.terms.items() if len(loss.terms) > 1 else ():
+        gradients = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True)
+        gradient = torch.cat([part.flatten() for part in gradients if part is not None])
+        norms[f"gradient_norm/{name}"] = float(mean_over_processes(gradient).norm())
+    return norms
+
+
+def backward(loss: Tensor, weights: Sequence[nn.Parameter], clip: float) -> Tensor:
+    """The gradients of the loss, their mean over processes, clipped; returns their norm before that."""
+    loss.backward()
+    learning = [weight for weight in weights if weight.grad is not None]
+    if torch.distributed.is_initialized():
+        average_gradients(learning)
+    return nn.utils.clip_grad_norm_(learning, clip)
+
+
+def update(optimizer: torch.optim.Optimizer, schedule: torch.optim.lr_scheduler.LRScheduler) -> None:
+    """One step of the optimiser and of its learning rate; the gradients are cleared."""
+    optimizer.step()
+    schedule.step()
+    optimizer.zero_grad()
+
+
+# ------------------------------------------------------------------------------- the numbers of a step, read late
+
+
+def numbers_of(step: int, loss: Loss, norm: Tensor, norms: Mapping[str, float]) -> UnreadStep:
+    """The numbers of a step, left on their device: the terms of its loss and the norm of its gradient."""
+    tensors = {name: number.detach().float() for name, number in (*loss.terms.items(), ("gradient_norm", norm))}
+    return step, tensors, norms
+
+
+def read_rows(run: Run) -> list[dict[str, Any]]:
+    """The rows of the steps since the last time, by one copy from the device, for which Python waits.
+
+    Raises:
+        TrainingDiverged: one of them diverged; the rows before it come to the history, and no weight follows it.
     """
-
-    def __init__(
-        self,
-        run: Run,
-        corpus: Sequence[Any],
-        evaluator: Evaluator | None,
-        callbacks: Sequence[Callback],
-        processes: "PartialState",
-        folder: RunFolder | None,
-        show: bool,
-    ) -> None:
-        self.run, self.processes, self.folder = run, processes, folder
-        self.written = folder if processes.is_main_process else None
-        config, encoder, method = run.config, run.encoder, run.method
-        self.precision = chosen_precision(config.precision)
-        if not encoder.pooling_given:
-            encoder.pooling = method.pooling(encoder)
-        encoder.pooling_given = True
-        method.prepare(encoder)
-        method.seed(config.seed)
-        given: dict[str, Any] = {} if encoder.dropout_given is None else {"dropout": encoder.dropout_given}
-        given |= {"adapter": adapter_settings(encoder.backbone)} if has_adapters(encoder.backbone) else {}
-        self.identity = {
-            "method": {"name": method.name, **method.settings()},
-            "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()} | given,
-            "corpus": {"sentences": len(corpus), "sha256": rows_hash(corpus)},
-            "dev": _dev_identity(evaluator),
-            "config": asdict(config),
-        }
-        encoder.to(processes.device)
-        self.thawed = [weight for weight in encoder.parameters() if weight.requires_grad]
-        encoder.attach_head(method.build(Setup(encoder, corpus, config.seed)))
-        method.to(processes.device)
-        encoder.representation = config.representation or method.representation
-        self.optimizer = torch.optim.AdamW(
-            method.groups(encoder), lr=config.lr, weight_decay=config.weight_decay, fused=True
-        )
-        groups = self.optimizer.param_groups
-        self.weights = [weight for group in groups for weight in group["params"] if weight.requires_grad]
-        steps = config.length(len(corpus))
-        self.schedule = torch.optim.lr_scheduler.LambdaLR(self.optimizer, lambda step: config.rate(step, steps))
-        self.metrics = DeferredMetrics(processes.device)
-        self.encode = Encode(encoder, config.max_length, processes, config.mini_batch_size)
-        self.history = History(run, evaluator, callbacks, processes, self.written, self.identity)
-        self.steps = ResumableSteps(
-            method.name,
-            steps,
-            {"encoder": encoder, "optimizer": self.optimizer, "schedule": self.schedule, "method": method},
-            folder.checkpoint if folder is not None else None,
-            config.checkpoint_every or config.eval_every,
-            show and processes.is_main_process,
-            writes=processes.is_main_process,
-            identity=self.identity,
-        )
-
-    def __enter__(self) -> "Training":
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        for weight in self.thawed:  # a method may have frozen some
-            weight.requires_grad_(True)
-
-    # ------------------------------------------------------------------------------------------ start and resume
-
-    def start(self, batch: Sequence[Any]) -> None:
-        """Continue from the checkpoint; without one, check the views of the first batch and evaluate the encoder."""
-        run, folder = self.run, self.folder
-        if folder is not None and from_main(self.processes, folder.checkpoint.exists):
-            self._resume()
-        if self.written is not None:
-            self.written.rewrite_history(run.history)
-        if self.steps.done == 0:
-            warn_of_unknown_tokens(run.method, run.encoder, batch, run.config.max_length)
-            refuse_frozen_adapters(run.method, run.encoder)
-            refuse_identical_views(run.method, run.encoder, batch, run.config.max_length)
-            if run.encoder.representation == "backbone":
-                self.history.add([{"step": 0}], evaluate=True)
-
-    def _resume(self) -> None:
-        run, info = self.run, self.steps.resume()
-        run.history, run.best, self.precision = info["history"], info["best"], info["precision"]
-        run.stopped = info.get("stopped")
-        self.steps.stopped = run.stopped is not None
-        run.encoder.untrained.discard("head")
-        run.resumed_from = self.steps.done
-        if self.written is not None and self.written.best.exists():  # it may be of a later step than the checkpoint
-            self.history.best_state, kept = load_checkpoint(self.written.best)
-            with state_dict_errors(self.written.best):
-                refuse_another(self.written.best, kept.get("identity", self.identity), self.identity)
-                run.best = kept["row"]
-
-    # ------------------------------------------------------------------------------------------ within a step
-
-    def read_metrics(self, now: bool) -> list[dict[str, Any]]:
-        """The rows of the steps that were not read yet, where they are needed now, due, or part of a checkpoint.
-
-        Raises:
-            TrainingDiverged: one of them diverged; the rows before it come to the history.
-        """
-        if not (now or self.metrics.due or self.steps.due):
-            return []
-        rows, trouble = self.metrics.read()
-        if trouble:
-            self.history.add(rows)
-            kept = "nothing was saved"
-            if self.folder is not None and self.folder.checkpoint.exists():
-                kept = f"the last good checkpoint stays in {self.folder.path}"
-            raise TrainingDiverged(f"{trouble}; {kept}. A lower lr or a higher temperature may help")
-        return rows
-
-    @contextmanager
-    def earlier_divergence_first(self) -> Iterator[None]:
-        """A context whose errors may follow from an earlier diverged step; then that divergence is raised."""
-        try:
-            yield
-        except Exception:
-            self.history.add(self.read_metrics(now=True))
-            raise
-
-    def skip_if_infinite(self, norm: Tensor) -> None:
-        """On a GPU a gradient that is not finite is read too late: the next optimiser step changes no weight then."""
-        if is_asynchronous(self.processes.device):
-            self.optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
-
-    def checkpoint(self) -> None:
-        """End a step: all processes stop together, and the checkpoint is written where due."""
-        run = self.run
-        self.history.agree_to_stop()
-        self.steps.stopped = run.stopped is not None
-        self.steps.note = self.history.status
-        self.steps.save_if_due(precision=self.precision, history=run.history, best=run.best, stopped=run.stopped)
-
-    # ------------------------------------------------------------------------------------------ finish and read back
-
-    def finish(self) -> None:
-        """Load the best weights, and turn the folder into an encoder with the record of a finished run.
-
-        Raises:
-            TrainingDiverged: a weight is not finite; nothing is saved.
-        """
-        run, history = self.run, self.history
-        best_state, run.best, run.history = from_main(
-            self.processes, lambda: (history.best_state, run.best, run.history)
-        )
-        if best_state:
-            run.encoder.load_state_dict(best_state)
-        broken = [name for name, weights in run.encoder.named_parameters() if not bool(weights.isfinite().all())]
-        if broken:
+    unread, run.unread = run.unread, []
+    numbers = [number for _, tensors, _ in unread for number in tensors.values()]
+    values = iter(torch.stack(numbers).tolist() if numbers else ())
+    rows: list[dict[str, Any]] = []
+    for step, tensors, norms in unread:
+        terms = {name: next(values) for name in tensors}
+        norm = terms.pop("gradient_norm")
+        loss = sum(terms.values())
+        wrong = [f"the term {name!r} of the loss is {term}" for name, term in terms.items() if not math.isfinite(term)]
+        wrong += [] if math.isfinite(norm) else [f"the gradient is {norm} (the loss is {loss:.4g})"]
+        if wrong:
+            record(run, rows)
+            saved = run.output is not None and RunFolder(run.output).checkpoint.exists()
+            kept = f"the last good checkpoint stays in {run.output}" if saved else "nothing was saved"
             raise TrainingDiverged(
-                f"after step {self.steps.done} {len(broken)} weights are NaN or infinite, the first {broken[0]}: the "
-                "encoder was not saved. A lower lr may help"
+                f"training diverged at step {step}: {wrong[0]}; {kept}. A lower lr or a higher temperature may help"
             )
-        run.encoder.eval()
-        run.method.eval()
-        run.seconds = self.steps.seconds
-        if (folder := self.written) is None:
-            return
-        run.encoder.save_pretrained(folder.path)
-        if len(run.method.state_dict()) > 1:  # more than its generator
-            tensors, tree = pack("method", run.method.state_dict())
-            save_checkpoint(folder.method, tensors, {"method": tree})
-        content = {
-            "identity": self.identity,
-            "finished": True,
-            "steps": self.steps.done,
-            "stopped": run.stopped,
-            "best": run.best,
-            "precision": self.precision,
-            "seconds": run.seconds,
-            "versions": versions(),
-        }
-        folder.finish(content)
-
-    def read_back(self) -> bool:
-        """Reserve the folder for this run. Returns whether it holds the finished run, which is then read from it."""
-        run, folder = self.run, self.folder
-        if folder is None or not from_main(self.processes, lambda: folder.claim(self.identity))["finished"]:
-            return False
-        content = folder.result()
-        trained = SentenceEncoder.from_pretrained(folder.path, device=self.processes.device)
-        run.encoder.attach_head(trained.head)
-        run.encoder.untrained.discard("head")
-        state = trained.state_dict()
-        if adapted := has_adapters(run.encoder.backbone):
-            load_adapter(run.encoder.backbone, folder.path)
-            state = {name: value for name, value in state.items() if not name.startswith("backbone.")}
-        run.encoder.load_state_dict(state, strict=not adapted)
-        run.encoder.eval()
-        if folder.method.exists():
-            tensors, info = load_checkpoint(folder.method)
-            with state_dict_errors(folder.method):
-                run.method.load_state_dict(unpack(tensors, info["method"]))
-        run.method.eval()
-        run.history, run.best, run.seconds = folder.history(), content["best"], content["seconds"]
-        run.resumed_from, run.stopped = content["steps"], content.get("stopped")
-        return True
+        rows.append({"step": step, "loss": loss, **terms, **norms, "gradient_norm": norm})
+    return rows
 
 
-def _dev_identity(evaluator: Evaluator | None) -> Any:
-    """The identity of the evaluator that selects the best step: `evaluator.identity` if it has one (`PairsEvaluator`),
-    otherwise its name.
-    """
-    kind = getattr(evaluator, "__qualname__", type(evaluator).__qualname__)
-    return None if evaluator is None else getattr(evaluator, "identity", kind)
+@contextmanager
+def earlier_divergence_first(run: Run) -> Iterator[None]:
+    """A context whose errors may follow from an earlier diverged step; then that divergence is raised."""
+    try:
+        yield
+    except Exception:
+        record(run, read_rows(run))
+        raise
 
 
-@dataclass(eq=False)
-class History:
-    """Adds rows to `run.history`; the main process evaluates, calls back, and writes them into the `folder`."""
+def skip_if_infinite(optimizer: torch.optim.Optimizer, norm: Tensor) -> None:
+    """On a GPU a gradient that is not finite is read too late: the next optimiser step changes no weight then."""
+    optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
 
-    run: Run
-    evaluator: Evaluator | None
-    callbacks: Sequence[Callback]
-    processes: "PartialState"
-    folder: RunFolder | None
-    identity: Mapping[str, Any]
-    best_state: dict[str, Tensor] = field(default_factory=dict)
 
-    def add(self, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> None:
-        """Add rows; evaluate the encoder at the last one if required, keep the best encoder, call back."""
-        run = self.run
-        for row in rows:
-            run.history.append(row)
-            if self.processes.is_main_process:
-                self._complete(row, evaluate and row is rows[-1])
-        if not self.processes.is_main_process or evaluate or not rows:
-            return
-        if run.stopped and run.best is None and rows[-1]["step"] > 0:  # stopped before the first evaluation
-            self._evaluate(rows[-1])
-            if self.folder is not None:
-                self.folder.rewrite_history(run.history)
+# ------------------------------------------------------------- the history: rows, scores, the best weights, stopping
 
-    def _complete(self, row: dict[str, Any], evaluate: bool) -> None:
-        if evaluate:
-            self._evaluate(row)
-            self._lose_patience(row["step"])
-        if self.folder is not None:
-            self.folder.append(row)
-        for callback in self.callbacks:
+
+def record(run: Run, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> None:
+    """Add rows to the history; evaluate the encoder at the last one if required, keep the best encoder, call back."""
+    for row in rows:
+        run.history.append(row)
+        if evaluate and row is rows[-1]:
+            score(run, row)
+            check_patience(run, row["step"])
+        if run.folder is not None:
+            run.folder.append(row)
+        for callback in run.callbacks:
             try:
-                callback(self.run, row)
+                callback(run, row)
             except StopTraining as reason:
-                self.run.stopped = str(reason) or f"a callback stopped the run at step {row['step']}"
-
-    def _evaluate(self, row: dict[str, Any]) -> None:
-        if self.evaluator is None:
-            return
-        run = self.run
-        row.update(self._scores(self.evaluator, row["step"]))
-        if row["step"] > 0 and "score" in row and (run.best is None or row["score"] > run.best["score"]):
-            run.best = row
-            self.best_state = {name: value.detach().cpu().clone() for name, value in run.encoder.state_dict().items()}
-            if self.folder is not None:
-                save_checkpoint(self.folder.best, self.best_state, {"row": run.best, "identity": self.identity})
-
-    def _scores(self, evaluator: Evaluator, step: int) -> dict[str, Any]:
-        """The evaluator's numbers, or the reason for missing numbers if the encoder collapsed, because it may
-        recover.
-        """
-        try:
-            with eval_mode(self.run.encoder):
-                scores = {name: float(value) for name, value in evaluator(self.run.encoder).items()}
-        except DegenerateEmbeddings as reason:
-            if not any("degenerate" in earlier for earlier in self.run.history):
-                warnings.warn(f"no score at step {step}: {reason}; training continues", stacklevel=2)
-            return {"degenerate": str(reason)}
-        if not math.isfinite(scores.get("score", math.nan)):
-            raise ValueError(f"the evaluator must return a finite number called 'score', it returned {scores}")
-        return scores
-
-    def _lose_patience(self, step: int) -> None:
-        run = self.run
-        best = 0 if run.best is None else run.best["step"]
-        waited = sum(best < row["step"] and bool({"score", "degenerate"} & row.keys()) for row in run.history)
-        if run.config.patience is not None and waited >= run.config.patience:
-            run.stopped = f"no better dev score in {waited} evaluations, step {step}"
-
-    @property
-    def status(self) -> str:
-        """The text of the run's progress: the last loss, and the last dev score with its step."""
-        parts = []
-        for name, shown in (("loss", "loss {loss:.4f}"), ("score", "dev {score:.2f} at step {step}")):
-            parts += [shown.format(**row) for row in reversed(self.run.history) if name in row][:1]
-        return ", ".join(parts)
-
-    def agree_to_stop(self) -> None:
-        """Callbacks and evaluations run only on the main process; all processes stop together."""
-        if self.processes.num_processes > 1 and (self.callbacks or self.run.config.patience is not None):
-            self.run.stopped = from_main(self.processes, lambda: self.run.stopped)
+                run.stopped = str(reason) or f"a callback stopped the run at step {row['step']}"
+    if run.stopped and run.best is None and rows and rows[-1]["step"] > 0 and not evaluate:
+        score(run, rows[-1])  # stopped before the first evaluation
+        if run.folder is not None:
+            run.folder.rewrite_history(run.history)
 
 
-MOST_STEPS_BEHIND = 16
-"""How many steps of training a GPU may be behind."""
+def score(run: Run, row: dict[str, Any]) -> None:
+    """Add the evaluator's numbers to a row; if their "score" is the best so far, keep the weights."""
+    if run.evaluator is None:
+        return
+    row.update(scores_of(run, run.evaluator, row["step"]))
+    if row["step"] > 0 and "score" in row and (run.best is None or row["score"] > run.best["score"]):
+        run.best = row
+        run.best_state = {name: value.detach().cpu().clone() for name, value in run.encoder.state_dict().items()}
+        if run.folder is not None:
+            save_checkpoint(run.folder.best, run.best_state, {"row": run.best, "identity": run.identity})
 
 
-class DeferredMetrics:
-    """Loss terms and gradient norms of the steps that were not read yet. On a CPU each step is due at once."""
+def scores_of(run: Run, evaluator: Evaluator, step: int) -> dict[str, Any]:
+    """The evaluator's numbers, or the reason for missing numbers if the encoder collapsed, because it may recover.
 
-    def __init__(self, device: torch.device) -> None:
-        self.most = MOST_STEPS_BEHIND if is_asynchronous(device) else 1
-        self.waiting: list[tuple[int, dict[str, Tensor], Mapping[str, float]]] = []
+    Raises:
+        TypeError, ValueError: the evaluator returns anything but numbers by name with a finite "score".
+    """
+    try:
+        with eval_mode(run.encoder):
+            found = evaluator(run.encoder)
+    except DegenerateEmbeddings as reason:
+        if not any("degenerate" in earlier for earlier in run.history):
+            warnings.warn(f"no score at step {step}: {reason}; training continues", stacklevel=2)
+        return {"degenerate": str(reason)}
+    try:
+        scores = {name: float(value) for name, value in found.items()}
+    except (AttributeError, TypeError, ValueError):
+        raise TypeError(f"the evaluator must return numbers by name, it returned {found!r:.200}") from None
+    if not math.isfinite(scores.get("score", math.nan)):
+        raise ValueError(f"the evaluator must return a finite number called 'score', it returned {scores}")
+    return scores
 
-    @property
-    def due(self) -> bool:
-        """Whether the time to read has come."""
-        return len(self.waiting) >= self.most
 
-    def add(self, step: int, terms: Mapping[str, Tensor], norm: Tensor, more: Mapping[str, float]) -> None:
-        """Keep the terms of a step's loss and the norm of its gradient, without waiting; `more` joins its row."""
-        numbers = {name: number.detach().float() for name, number in (*terms.items(), ("gradient_norm", norm))}
-        self.waiting.append((step, numbers, more))
+def check_patience(run: Run, step: int) -> None:
+    """Stop the run after `patience` evaluations without a better score."""
+    best = 0 if run.best is None else run.best["step"]
+    waited = sum(best < row["step"] and bool({"score", "degenerate"} & row.keys()) for row in run.history)
+    if run.config.patience is not None and waited >= run.config.patience:
+        run.stopped = f"no better dev score in {waited} evaluations, step {step}"
 
-    def read(self) -> tuple[list[dict[str, Any]], str]:
-        """The rows of the steps since the last time, by one copy from the device, for which Python waits.
 
-        If a step diverged, only the rows before that step, and a message with the step and the reason.
-        """
-        waiting, self.waiting = self.waiting, []
-        numbers = [number for _, several, _ in waiting for number in several.values()]
-        values = iter(torch.stack(numbers).tolist() if numbers else ())
-        rows: list[dict[str, Any]] = []
-        for step, names, more in waiting:
-            terms = {name: next(values) for name in names}
-            norm = terms.pop("gradient_norm")
-            loss = sum(terms.values())
-            for name, value in terms.items():
-                if not math.isfinite(value):
-                    return rows, f"training diverged at step {step}: the term {name!r} of the loss is {value}"
-            if not math.isfinite(norm):
-                return rows, f"training diverged at step {step}: the gradient is {norm} (the loss is {loss:.4g})"
-            rows.append({"step": step, "loss": loss, **terms, **more, "gradient_norm": norm})
-        return rows, ""
+def status(run: Run) -> str:
+    """The text of the run's progress: the last loss, and the last dev score with its step."""
+    parts = []
+    for name, shown in (("loss", "loss {loss:.4f}"), ("score", "dev {score:.2f} at step {step}")):
+        parts += [shown.format(**row) for row in reversed(run.history) if name in row][:1]
+    return ", ".join(parts)
+
+
+# ------------------------------------------------------------------------------------ checkpoint, resume, finish
+
+
+def checkpointed(run: Run) -> dict[str, Any]:
+    """The fields of a run that its checkpoint has besides the state of its parts."""
+    return {
+        "step": run.step,
+        "seconds": time.monotonic() - run.began,
+        "identity": run.identity,
+        "precision": run.precision,
+        "history": run.history,
+        "best": run.best,
+        "stopped": run.stopped,
+    }
+
+
+def resume(run: Run, folder: RunFolder, parts: Mapping[str, Any]) -> None:
+    """Continue from the folder's checkpoint and its best weights, which may be of a later step.
+
+    Raises:
+        CheckpointError: a damaged file; the best weights are missing.
+    """
+    with exclusive(run.encoder):
+        info = load_state(folder.checkpoint, parts, run.identity)
+    run.step, run.history, run.best, run.precision = (info[k] for k in ("step", "history", "best", "precision"))
+    run.resumed_from, run.stopped = run.step, info.get("stopped")
+    run.began -= info["seconds"]
+    run.encoder.untrained.discard("head")
+    if run.best is not None and not folder.best.exists():
+        raise CheckpointError(
+            f"{folder.best} is missing, which has the weights of the best step, {run.best['step']}: restore it, or "
+            f"delete {folder.checkpoint} to start again"
+        )
+    if run.folder is not None and folder.best.exists():
+        run.best_state, kept = load_checkpoint(folder.best)
+        with state_dict_errors(folder.best):
+            refuse_another(folder.best, kept.get("identity", run.identity), run.identity)
+            run.best = kept["row"]
+
+
+def finish(run: Run) -> None:
+    """Load the best weights, and turn the folder into an encoder with the record of a finished run.
+
+    Raises:
+        TrainingDiverged: a weight is not finite; nothing is saved.
+    """
+    if run.best_state:
+        run.encoder.load_state_dict(run.best_state)
+    run.best_state = {}
+    broken = [name for name, weights in run.encoder.named_parameters() if not bool(weights.isfinite().all())]
+    if broken:
+        raise TrainingDiverged(
+            f"after step {run.step} {len(broken)} weights are NaN or infinite, the first {broken[0]}: the "
+            "encoder was not saved. A lower lr may help"
+        )
+    run.encoder.eval()
+    run.method.eval()
+    run.seconds = time.monotonic() - run.began
+    if run.folder is None:
+        return
+    run.encoder.save_pretrained(run.folder.path)
+    if len(run.method.state_dict()) > 1:  # more than its generator
+        save_state(run.folder.method, {"method": run.method})
+    content = {
+        "identity": run.identity,
+        "finished": True,
+        "steps": run.step,
+        "stopped": run.stopped,
+        "best": run.best,
+        "precision": run.precision,
+        "seconds": run.seconds,
+        "versions": versions(),
+    }
+    run.folder.finish(content)
+
+
+def read_back(run: Run, folder: RunFolder, device: torch.device) -> Run:
+    """The finished run of a folder: its encoder, its method's state and its history."""
+    content = folder.result()
+    trained = SentenceEncoder.from_pretrained(folder.path, device=device)
+    run.encoder.attach_head(trained.head)
+    run.encoder.untrained.discard("head")
+    state = trained.state_dict()
+    if adapted := has_adapters(run.encoder.backbone):
+        load_adapter(run.encoder.backbone, folder.path)
+        state = {name: value for name, value in state.items() if not name.startswith("backbone.")}
+    run.encoder.load_state_dict(state, strict=not adapted)
+    run.encoder.eval()
+    if folder.method.exists():
+        load_state(folder.method, {"method": run.method})
+    run.method.eval()
+    run.history, run.best, run.seconds = folder.history(), content["best"], content["seconds"]
+    run.resumed_from, run.stopped = content["steps"], content.get("stopped")
+    return run

@@ -242,14 +242,14 @@ def test_a_step_is_adamw_on_the_clipped_gradient_of_the_loss():
 def test_training_sentences_are_cut_at_the_training_length():
     lengths = []
     encoder = make_encoder(layers=1)
-    tokenize = encoder.tokenize
+    tokenized = encoder.tokenized
 
-    def spy(sentences, max_length=None, template=None):
-        features = tokenize(sentences, max_length, template)
+    def spy(sentences, max_length):
+        features = tokenized(sentences, max_length)
         lengths.append(features["input_ids"].shape[1])
         return features
 
-    encoder.tokenize = spy
+    encoder.tokenized = spy
     run_training(encoder=encoder, max_length=6)
     assert lengths[-6:] == [6] * 6 and max(lengths) == 6  # before the steps the guard looks at a few rows
 
@@ -287,6 +287,12 @@ def test_the_evaluator_sees_the_representation_asked_for_with_dropout_off():
 def test_an_evaluator_without_a_finite_score_is_an_error(scores):
     with pytest.raises(ValueError, match="the evaluator must return a finite number called 'score'"):
         run_training(evaluator=lambda encoder: scores)
+
+
+@pytest.mark.parametrize("found", [None, [1.0], "text", {"score": "text"}, 3.0])
+def test_evaluator_without_numbers_is_named(found):
+    with pytest.raises(TypeError, match="the evaluator must return numbers by name"):
+        run_training(evaluator=lambda encoder: found)
 
 
 def test_callbacks_see_each_row_and_the_current_encoder():
@@ -669,6 +675,13 @@ def test_a_best_score_is_not_forgotten_where_the_evaluator_would_not_repeat_it(t
     run = run_training(evaluator=Scripted(2.0, 3.0), output=tmp_path, **options)
     assert (run.best["step"], run.best["score"]) == (4, 5.0)
     assert_equal_weights(weights(run), first.seen[2])
+
+
+def test_resume_refuses_missing_best_weights(tmp_path):
+    start_and_stop(tmp_path, step=5, evaluator=Spread(), eval_every=2, checkpoint_every=4)
+    (tmp_path / "best.safetensors").unlink()
+    with pytest.raises(CheckpointError, match=r"best\.safetensors is missing, .* restore it, or delete"):
+        run_training(output=tmp_path, evaluator=Spread(), eval_every=2, checkpoint_every=4)
 
 
 def test_a_run_stopped_before_its_first_checkpoint_gives_its_folder_to_any_other(tmp_path):
