@@ -159,6 +159,18 @@ def check_sentences(sentences: Iterable[Any], first: int = 0) -> list[str]:
         ValueError: no sentence at all, an empty one or one with half a character (its index is named); a table of which
             no column is known.
     """
+    plain = isinstance(sentences, list) and all(isinstance(sentence, str) for sentence in sentences)
+    sentences = list(sentences) if plain else _sentences_of(sentences)
+    if not sentences:
+        raise ValueError("sentences is empty: give at least one sentence")
+    for index, sentence in enumerate(sentences, first):
+        if not _is_plain(sentence):
+            _check_text(sentence, f"sentences[{index}]")
+    return sentences
+
+
+def _sentences_of(sentences: Iterable[Any]) -> list[Any]:
+    """The rows of anything that holds sentences: a table, an array, tuples of one text, a generator."""
     if not holds_rows(sentences):
         raise TypeError(f"sentences is {sentences!r:.60}, not a list of strings")
     names, rows = rows_in_memory(sentences)
@@ -170,12 +182,12 @@ def check_sentences(sentences: Iterable[Any], first: int = 0) -> list[str]:
                 f"{', '.join(TEXT_COLUMNS)}: name one: table[{names[0]!r}]"
             )
         rows = (row[place] for row in rows)
-    sentences = [row if isinstance(row, str) else _only_text(row) for row in rows]
-    if not sentences:
-        raise ValueError("sentences is empty: give at least one sentence")
-    for index, sentence in enumerate(sentences, first):
-        _check_text(sentence, f"sentences[{index}]")
-    return sentences
+    return [row if isinstance(row, str) else _only_text(row) for row in rows]
+
+
+def _is_plain(text: Any) -> bool:
+    """Whether this is a text that `_check_text` accepts at first sight: printable, and not only spaces."""
+    return isinstance(text, str) and text.isprintable() and bool(text.strip(" "))
 
 
 def _check_text(text: Any, place: str) -> None:

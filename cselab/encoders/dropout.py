@@ -132,9 +132,6 @@ def embedding_changed(backbone: Any, change: Callable[[Tensor], Tensor]) -> Iter
 @contextmanager
 def embedding_masked(backbone: Any, tokens: Tokens) -> Iterator[Tokens]:
     """The tokens without `embedding_mask`, which the context multiplies with the embedding layer's output."""
-    if "embedding_mask" not in tokens:
-        yield tokens
-        return
     mask: Float[Tensor, "n t _d"] = tokens["embedding_mask"]
     with embedding_changed(backbone, lambda embedded: embedded * mask.to(embedded)):
         yield {name: tensor for name, tensor in tokens.items() if name != "embedding_mask"}

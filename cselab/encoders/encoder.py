@@ -4,7 +4,7 @@ import copy
 import inspect
 import math
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from tokenizers import Encoding
 from torch import Tensor, nn
 
-from cselab._util.arguments import PositiveInt, checked
+from cselab._util.arguments import PositiveInt, check_argument, checked
 from cselab._util.choices import check_choice
 from cselab._util.progress import Progress
 from cselab._util.writing import folder_written_whole
@@ -31,26 +31,27 @@ from .dropout import dropout_places, embedding_masked, set_dropout
 from .folder import OPTIONAL, check_folder, is_decoder, load_backbone, load_tokenizer, read_folder, save_folder
 from .heads import check_head, check_widths
 from .open import POOLINGS, find_encoder
+from .pooling import POOLINGS as POOLING_OF
 from .pooling import Vectors, get_pooling
 from .speed import (
     Precision,
+    batch_to_device,
     computing_in,
     ends_apart,
     expand_attention_mask,
     fastest_linear,
     first_token_alone,
-    to_device,
 )
 from .text import (
-    CHARACTERS,
+    ReadingReport,
     TokenVectors,
     add_prompt,
     encodings,
     padded,
     position_count,
     prompted,
+    read_texts,
     remove_prompt,
-    unread,
     words_of_tokens,
 )
 
@@ -155,6 +156,10 @@ class SentenceEncoder(nn.Module):
         name: str = "",
         prefix: nn.Module | None = None,
         precision: Precision = "fp32",
+        *,
+        prompts: Mapping[str, str] | None = None,
+        default_prompt_name: str | None = None,
+        truncate_dim: int | None = None,
     ) -> None:
         super().__init__()
         if isinstance(backbone, str | Path):
@@ -162,15 +167,8 @@ class SentenceEncoder(nn.Module):
                 raise TypeError(
                     f"SentenceEncoder({str(backbone)!r}) brings its tokenizer, head and prefix: leave them out"
                 )
-            opened = self.from_pretrained(
-                backbone,
-                pooling=pooling,
-                representation=representation,
-                max_length=max_length,
-                template=template,
-                precision=precision,
-            )
-            vars(self).update(vars(opened))
+            asked = {"pooling": pooling, "representation": representation, "max_length": max_length}
+            self._open(backbone, None, asked | {"template": template}, precision)
             return
         if tokenizer is None:
             raise TypeError(
@@ -188,9 +186,9 @@ class SentenceEncoder(nn.Module):
         self.normalize = normalize
         self.precision = precision
         self.last_truncation: Truncation | None = None
-        self.prompts: dict[str, str] = {}
-        self.default_prompt_name: str | None = None
-        self.truncate_dim: int | None = None
+        self.prompts = dict(prompts or {})
+        self.default_prompt_name = default_prompt_name
+        self.truncate_dim = truncate_dim
         known = inspect.signature(backbone.forward).parameters  # some tokenizers give types of tokens to all models
         tokenizer.model_input_names = [name for name in tokenizer.model_input_names if name in known]
         self.dropout_given: float | None = None  # None: the rates are those of the backbone's config
@@ -199,7 +197,6 @@ class SentenceEncoder(nn.Module):
             add_prompt(tokenizer, template)
         most = min(position_count(backbone), tokenizer.model_max_length)
         self.max_length = most if max_length is None else max_length
-        self.check_max_length(self.max_length)
 
     # ---------------------------------------------------------------------------- opening and saving
 
@@ -230,38 +227,19 @@ class SentenceEncoder(nn.Module):
             CheckpointError: damaged, incomplete or missing files; the message names them.
             ValueError: unknown names; a pooling that these weights do not have.
         """
-        folder, name = find_encoder(name_or_path, revision)
-        settings = read_folder(folder)
-        backbone, tokenizer = load_backbone(folder), load_tokenizer(folder)
-        if len(tokenizer) > backbone.config.vocab_size:
-            raise CheckpointError(
-                f"the tokenizer of {folder} has {len(tokenizer)} tokens, its model {backbone.config.vocab_size}: "
-                "its files belong to different models"
-            )
-        check_folder(folder)
-        if (head := settings.get("head")) is not None:
-            check_widths(head, backbone.config.hidden_size, folder)
-        if settings.get("max_length") is not None:
-            settings["max_length"] = min(settings["max_length"], position_count(backbone))
-        if pooling not in (None, "mask") and settings.pop("template", None) is not None:
-            remove_prompt(tokenizer)
         asked = {"pooling": pooling, "representation": representation, "max_length": max_length, "template": template}
-        settings |= {key: value for key, value in asked.items() if value is not None}
-        pooling_given = "pooling" in settings or str(name_or_path) in POOLINGS
-        if not pooling_given and is_decoder(backbone):
-            settings["pooling"], pooling_given = "last_token", True
-            warnings.warn(
-                f"{name} is a decoder, and its folder names no pooling: using the last token, which "
-                "sees the whole sentence. Choose pooling='last_token' or pooling='mean' to silence this",
-                PoolingWarning,
-                stacklevel=3,  # `checked` adds a frame
-            )
-        options = {option: settings.pop(option) for option in OPTIONAL if option in settings}
-        encoder = cls(backbone, tokenizer, name=name, precision=precision, **settings).eval()
-        for option, value in options.items():
-            setattr(encoder, option, value)
-        encoder.pooling_given = pooling_given
+        encoder = cls.__new__(cls)
+        encoder._open(name_or_path, revision, asked, precision)
         return encoder.to(device) if device is not None else encoder
+
+    def _open(
+        self, name_or_path: str | Path, revision: str | None, asked: Mapping[str, Any], precision: Precision
+    ) -> None:
+        """Make this encoder of the parts that a folder has."""
+        parts = open_parts(name_or_path, revision, asked)
+        type(self).__init__(self, **parts, precision=precision)  # type: ignore[misc]
+        self.pooling_given = "pooling" in parts
+        self.eval()
 
     @checked
     def save_pretrained(self, path: str | Path) -> None:
@@ -312,6 +290,16 @@ class SentenceEncoder(nn.Module):
                 f"template {self.template!r})"
             )
         self._pooling = name
+
+    @property
+    def max_length(self) -> int:
+        """The longest input in tokens, [CLS] and [SEP] included; you can set a length that fits the model."""
+        return self._max_length
+
+    @max_length.setter
+    def max_length(self, tokens: int) -> None:
+        self.check_max_length(tokens)
+        self._max_length = tokens
 
     @property
     def representation(self) -> Representation:
@@ -426,6 +414,7 @@ class SentenceEncoder(nn.Module):
     def check_max_length(self, tokens: int) -> None:
         """Raise ValueError unless inputs of this length fit the model and leave room for the sentence."""
         least, most = self.tokenizer.num_special_tokens_to_add() + 1, position_count(self.backbone)
+        check_argument("max_length", tokens, int)
         if not least <= tokens <= most:
             raise ValueError(f"max_length must be between {least} and {most} for this model, got {tokens}")
 
@@ -449,20 +438,25 @@ class SentenceEncoder(nn.Module):
         """
         max_length = max_length or self.max_length
         with nullcontext() if template is None else prompted(self.tokenizer, template):
-            features = padded(self.tokenizer, encodings(self.tokenizer, sentences, max_length))
-        return {name: to_device(tensor, self.device) for name, tensor in features.items()}
+            return self.tokenized(sentences, max_length)
+
+    def tokenized(self, sentences: Sequence[str], max_length: int) -> Features:
+        """As `tokenize`, with unchecked arguments."""
+        features = padded(self.tokenizer, encodings(self.tokenizer, sentences, max_length))
+        return batch_to_device(features, self.device)
 
     def pooled(self, features: Features, apart: bool = False) -> Vectors:
         """The sentence vectors before the head, with gradients: one forward pass of the backbone.
 
         With `apart` the vectors of the tokens that a mean pooling averages, those of the first sentence first.
         """
-        pooling = get_pooling(self.pooling)
+        pooling = POOLING_OF[self._pooling]
         ready = expand_attention_mask if self.prefix is None else self.prefix.before
         reads_first = pooling.counts == "first" and self.tokenizer.padding_side == "right"
         alone = reads_first and ends_apart(self.backbone)
         shortened = first_token_alone(self.backbone) if alone else nullcontext()
-        with shortened, embedding_masked(self.backbone, features) as unmasked:
+        masked = embedding_masked(self.backbone, features) if "embedding_mask" in features else nullcontext(features)
+        with shortened, masked as unmasked:
             output = self.backbone(**ready(unmasked, self.backbone), output_hidden_states=len(pooling.layers) > 1)
         layers = output.hidden_states or [output.last_hidden_state]
         counted = features["attention_mask"][:, :1] if alone else features["attention_mask"]
@@ -520,9 +514,9 @@ class SentenceEncoder(nn.Module):
             sentences = [before + sentence for sentence in sentences]
         self._check_trained()
         distinct = list(dict.fromkeys(sentences))
-        vectors, row_of, cut, unknown, beyond = self._encode_distinct(distinct, batch_size, show_progress_bar)
-        cut_rows, unknown_rows = (sum(text in told for text in sentences) for told in (cut, unknown))
-        self._tell(Truncation(cut_rows, len(sentences), self.max_length, unknown_rows), beyond, len(distinct))
+        vectors, row_of, report = self._encode_distinct(distinct, batch_size, show_progress_bar)
+        cut, unknown = (sum(text in found for text in sentences) for found in (report.cut, report.unknown))
+        self._warn(Truncation(cut, len(sentences), self.max_length, unknown), report.beyond, len(distinct))
         self._check_finite(vectors)
         if self.normalize:
             vectors = F.normalize(vectors, dim=1)
@@ -552,51 +546,41 @@ class SentenceEncoder(nn.Module):
 
     def _encode_distinct(
         self, texts: list[str], batch_size: int, show: bool | None
-    ) -> tuple[Vectors, dict[str, int], set[str], set[str], int]:
-        """Vectors of different texts, and how they are made fast: window by window, each sequence of tokens once, and
-        those of similar length together.
+    ) -> tuple[Vectors, dict[str, int], ReadingReport]:
+        """Vectors of different texts, the row of each text in them, and what could not be read.
 
-        Returns:
-            The vectors; the row of each text; the texts that were cut; those of unknown tokens; how many reach
-            positions that were not trained.
+        Window by window, each sequence of tokens is encoded once, and those of similar length together.
         """
         if len(texts) > WINDOW:
             texts = sorted(texts, key=len)
         windows = [texts[start : start + WINDOW] for start in range(0, len(texts), WINDOW)]
         passes = sum(math.ceil(len(window) / batch_size) for window in windows)
-        vectors = torch.empty(len(texts), self._width, device=self.device)
+        show = passes > 100 if show is None else show
+        vectors, device = torch.empty(len(texts), self._width, device=self.device), self.device
         row_of_tokens, row_of_text = dict[bytes, int](), dict[str, int]()
-        cut, unknown, beyond = set[str](), set[str](), 0
-        show, most = passes > 100 if show is None else show, CHARACTERS * self.max_length
-        arithmetic = computing_in(self.precision, self.device)
-        with (
-            exclusive(self),
-            eval_mode(self),
-            arithmetic,
-            fastest_linear(),
-            Progress(passes, "encode", show=show) as progress,
-        ):
+        report, max_length = ReadingReport(self.trained_positions), self.max_length
+        arithmetic, fastest = computing_in(self.precision, device), fastest_linear()
+        with exclusive(self), eval_mode(self), arithmetic, Progress(passes, "encode", show=show) as progress:
             for window in windows:
-                tokens = encodings(self.tokenizer, window, self.max_length)
-                cut |= {text for text, one in zip(window, tokens, strict=True) if one.overflowing or len(text) > most}
-                unknown |= unread(self.tokenizer, window, tokens)
-                beyond += sum(len(one) > (self.trained_positions or len(one)) for one in tokens)
                 start, new = len(row_of_tokens), list[Encoding]()
-                for text, one in zip(window, tokens, strict=True):
-                    row_of_text[text] = row_of_tokens.setdefault(
-                        np.array(one.ids, dtype=np.int32).tobytes(), len(row_of_tokens)
-                    )
-                    if len(row_of_tokens) > start + len(new):
-                        new.append(one)
+                tokens = read_texts(self.tokenizer, window, max_length, report)
+                for text, own in zip(window, tokens, strict=True):
+                    key = np.array(own.ids, dtype=np.int32).tobytes()
+                    if key not in row_of_tokens:
+                        row_of_tokens[key] = len(row_of_tokens)
+                        new.append(own)
+                    row_of_text[text] = row_of_tokens[key]
                 order = sorted(range(len(new)), key=lambda row: len(new[row]))
                 for first in range(0, len(order), batch_size):
                     rows = order[first : first + batch_size]
-                    features = padded(self.tokenizer, [new[row] for row in rows])
-                    features = {name: to_device(tensor, self.device) for name, tensor in features.items()}
-                    places = to_device(torch.tensor(rows) + start, self.device)
-                    vectors[places] = self(features).float()
+                    batch = padded(self.tokenizer, [new[row] for row in rows])
+                    batch |= {"rows": torch.tensor(rows) + start}
+                    batch = batch_to_device(batch, device)
+                    places = batch.pop("rows")
+                    with fastest:
+                        vectors[places] = self.forward(batch).float()
                     progress.update()
-        return vectors[: len(row_of_tokens)], row_of_text, cut, unknown, beyond
+        return vectors[: len(row_of_tokens)], row_of_text, report
 
     @staticmethod
     def similarity(a: np.ndarray | Tensor, b: np.ndarray | Tensor) -> Tensor:
@@ -617,7 +601,7 @@ class SentenceEncoder(nn.Module):
             raise ValueError(f"unknown prompt {name!r}; {self.name or 'this encoder'} has {list(self.prompts)}")
         return self.prompts[name]
 
-    def _tell(self, truncation: Truncation, beyond: int, distinct: int) -> None:
+    def _warn(self, truncation: Truncation, beyond: int, distinct: int) -> None:
         """Warn of texts that were cut or cannot be read, and of tokens at positions that were never trained."""
         self.last_truncation = truncation
         truncation.warn(stacklevel=5)  # no_grad and checked add frames
@@ -646,6 +630,42 @@ class SentenceEncoder(nn.Module):
                 f"the head of {self.name or 'this encoder'} was neither trained nor loaded, so its vectors would be "
                 "noise: train it first, or use representation='backbone'"
             )
+
+
+def open_parts(name_or_path: str | Path, revision: str | None, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a saved encoder: keyword arguments of `SentenceEncoder`; no "pooling" if nothing names one.
+
+    Args:
+        name_or_path: as in `SentenceEncoder.from_pretrained`, also `revision`.
+        asked: pooling, representation, max_length and template; None leaves the folder's.
+    """
+    folder, name = find_encoder(name_or_path, revision)
+    settings = read_folder(folder)
+    backbone, tokenizer = load_backbone(folder), load_tokenizer(folder)
+    if len(tokenizer) > backbone.config.vocab_size:
+        raise CheckpointError(
+            f"the tokenizer of {folder} has {len(tokenizer)} tokens, its model {backbone.config.vocab_size}: "
+            "its files belong to different models"
+        )
+    check_folder(folder)
+    if (head := settings.get("head")) is not None:
+        check_widths(head, backbone.config.hidden_size, folder)
+    if settings.get("max_length") is not None:
+        settings["max_length"] = min(settings["max_length"], position_count(backbone))
+    if asked["pooling"] not in (None, "mask") and settings.pop("template", None) is not None:
+        remove_prompt(tokenizer)
+    settings |= {key: value for key, value in asked.items() if value is not None}
+    if "pooling" not in settings and str(name_or_path) in POOLINGS:
+        settings["pooling"] = POOLINGS[str(name_or_path)]
+    if "pooling" not in settings and is_decoder(backbone):
+        settings["pooling"] = "last_token"
+        warnings.warn(
+            f"{name} is a decoder, and its folder names no pooling: using the last token, which "
+            "sees the whole sentence. Choose pooling='last_token' or pooling='mean' to silence this",
+            PoolingWarning,
+            stacklevel=5,  # `_open`, `from_pretrained` and `checked` add frames
+        )
+    return {"backbone": backbone, "tokenizer": tokenizer, "name": name} | settings
 
 
 _LOCKS: WeakKeyDictionary[nn.Module, Any] = WeakKeyDictionary()

@@ -32,8 +32,7 @@ class Encode:
     costs (`cselab.encoders.speed`), so that time goes to words. Vectors and gradients are those of one pass.
 
     With several processes, each encodes its share of every view and receives the vectors of all. A view whose rows
-    cannot
-    be shared evenly (the one row of a template, say) is encoded by every process in full.
+    cannot be shared evenly (the one row of a template, say) is encoded by every process in full.
 
     Args:
         encoder: the encoder in training.
@@ -96,7 +95,7 @@ class Encode:
         own = slice(None) if whole else slice(self.rank * share, (self.rank + 1) * share)
         if isinstance(view, Mapping):
             return {name: tensor[own] for name, tensor in view.items()}, whole
-        return encoder.tokenize(view[own], self.max_length), whole
+        return encoder.tokenized(view[own], self.max_length), whole
 
     def _gradients(self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]]) -> torch.set_grad_enabled:
         learns = any(weight.requires_grad for weight in encoder.parameters())

@@ -126,9 +126,9 @@ def chosen_precision(wanted: str) -> str:
     Raises:
         ValueError: an unknown name.
     """
-    check_choice("precision", wanted, ("auto", "fp32", "bf16"))
-    if wanted != "auto":
+    if wanted in ("fp32", "bf16"):
         return wanted
+    check_choice("precision", wanted, ("auto", "fp32", "bf16"))
     return "bf16" if faster_in_bf16() else "fp32"
 
 
@@ -211,6 +211,11 @@ def to_device(tensor: Tensor, device: torch.device) -> Tensor:
     if device.type == "cuda" and not tensor.is_cuda:
         return tensor.pin_memory().to(device, non_blocking=True)
     return tensor.to(device)
+
+
+def batch_to_device(batch: Mapping[str, Tensor], device: torch.device) -> dict[str, Tensor]:
+    """The tensors of a batch on the device."""
+    return {name: to_device(tensor, device) for name, tensor in batch.items()}
 
 
 TAKE_AN_EXPANDED_MASK = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "mpnet"})

@@ -8,6 +8,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,10 +46,30 @@ def encodings(tokenizer: Any, texts: Sequence[str], max_length: int) -> list[Enc
         ) from None
 
 
-def unread(tokenizer: Any, texts: Sequence[str], tokens: Sequence[Encoding]) -> set[str]:
+def mostly_unknown(tokenizer: Any, texts: Sequence[str], tokens: Sequence[Encoding]) -> set[str]:
     """The texts with more unknown tokens than others, those that the tokenizer adds not counted."""
     unknown, added = tokenizer.unk_token_id, tokenizer.num_special_tokens_to_add()
     return {text for text, own in zip(texts, tokens, strict=True) if 2 * own.ids.count(unknown) > len(own) - added}
+
+
+@dataclass
+class ReadingReport:
+    """The texts that lost tokens, those of mostly unknown tokens, and how many are longer than `trained` positions."""
+
+    trained: int | None = None
+    cut: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set)
+    beyond: int = 0
+
+
+def read_texts(tokenizer: Any, texts: Sequence[str], max_length: int, report: ReadingReport) -> list[Encoding]:
+    """The tokens of each text, as `encodings`; the report notes the texts that are not read in full."""
+    tokens = encodings(tokenizer, texts, max_length)
+    longest = CHARACTERS * max_length
+    report.cut |= {text for text, own in zip(texts, tokens, strict=True) if own.overflowing or len(text) > longest}
+    report.unknown |= mostly_unknown(tokenizer, texts, tokens)
+    report.beyond += sum(len(own) > (report.trained or len(own)) for own in tokens)
+    return tokens
 
 
 def padded(tokenizer: Any, batch: Sequence[Encoding]) -> dict[str, Tensor]:

@@ -58,8 +58,8 @@ def test_texts_of_other_lengths_are_padded_together_without_effect(encode, passe
 
 
 def test_a_text_given_twice_is_tokenised_once(encode, monkeypatch):
-    calls, tokenize = [], encode.encoder.tokenize
-    monkeypatch.setattr(encode.encoder, "tokenize", lambda *args: calls.append(args) or tokenize(*args))
+    calls, tokenized = [], encode.encoder.tokenized
+    monkeypatch.setattr(encode.encoder, "tokenized", lambda *args: calls.append(args) or tokenized(*args))
     encode(BATCH, BATCH, BATCH)
     assert len(calls) == 1
 

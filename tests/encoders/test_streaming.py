@@ -42,7 +42,7 @@ def test_encode_itself_tokenises_window_by_window(encoder, monkeypatch):
         sizes.append(len(texts))
         return encodings(tokenizer, texts, max_length)
 
-    monkeypatch.setattr("cselab.encoders.encoder.encodings", watched)
+    monkeypatch.setattr("cselab.encoders.text.encodings", watched)
     assert_allclose(encoder.encode(SENTENCES), whole, atol=1e-6)
     assert max(sizes) <= 16 and sum(sizes) == len(set(SENTENCES))
 
