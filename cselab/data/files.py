@@ -2,10 +2,13 @@
 
 import gzip
 import lzma
+import shlex
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+from cselab._util.reading import NOT_FETCHED, is_pointer
 
 SAVE_AS = "save text (UTF-16, Latin-1 ...) as UTF-8, and a workbook or document (.xlsx, .docx, .pdf) as .csv or .txt"
 
@@ -40,17 +43,22 @@ def check_file(path: str | Path) -> Path:
     path = Path(path)
     if path.is_dir():
         raise MissingFile(f"{path} is a folder; a text file was expected")
+    try:
+        pointer = is_pointer(path)
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}): choose a different file") from None
+    if pointer:
+        raise MissingFile(f"{path} {NOT_FETCHED}")
+    if path.exists() and not path.is_file():
+        raise MissingFile(
+            f"{path} is a stream, which can be read only once: give - for standard input, or write it to a file first"
+        )
     if not path.is_file():
         raise MissingFile(f"{path}: no such file")
     if path.suffix == ".zst":
-        raise DataError(f"{path}: cselab cannot decompress .zst: run zstd -d {path}, and name the unpacked file")
-    try:
-        with open(path, "rb") as file:
-            start = file.read(64)
-    except OSError as error:
-        raise DataError(f"{path} cannot be read ({error.strerror}): choose a different file") from None
-    if start.startswith(b"version https://git-lfs") or b"/annex/objects/" in start:
-        raise MissingFile(f"{path} points to a file that is not here: fetch it with `git lfs pull` or `git annex get`")
+        raise DataError(
+            f"{path}: cselab cannot decompress .zst: run zstd -d {shlex.quote(str(path))}, and name the unpacked file"
+        )
     return path
 
 

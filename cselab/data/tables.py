@@ -11,6 +11,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+from cselab._util.reading import parse_json
+
 from .files import DataError, MissingFile, check_characters, check_file, ending, read_lines
 
 TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
@@ -232,8 +234,8 @@ def _is_quoted(path: Path) -> bool:
 def _json(path: Path) -> Rows:
     """A list of objects or strings; else JSON lines under this ending."""
     try:
-        held = json.loads("\n".join(read_lines(path)))
-    except (ValueError, RecursionError):
+        held = parse_json("\n".join(read_lines(path)))
+    except ValueError:
         return _json_lines(path)
     if isinstance(held, dict):
         raise DataError(
@@ -247,8 +249,8 @@ def _json_lines(path: Path) -> Rows:
     def values() -> Iterator[tuple[int, Any]]:
         for number, line in enumerate(read_lines(path), start=1):
             try:
-                yield number, json.loads(line.strip() or "{}")
-            except (ValueError, RecursionError) as error:
+                yield number, parse_json(line.strip() or "{}")
+            except ValueError as error:
                 raise DataError(f"{path}, line {number}: not JSON ({error})") from None
 
     return _objects(path, "line", values())

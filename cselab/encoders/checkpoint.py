@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from cselab._util.checksums import CheckpointError
+from cselab._util.reading import NOT_FETCHED, is_pointer, parse_json
 from cselab._util.writing import written_whole
 
 
@@ -61,7 +62,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def read_info(path: Path) -> dict[str, Any]:
     """The `info` of a checkpoint, without its tensors and unchecked: for a description, not for continuing."""
     with checkpoint_errors(path, KeyError, ValueError), safe_open(path, framework="pt") as file:
-        return json.loads((file.metadata() or {})["info"].partition(" ")[2])
+        return parse_json((file.metadata() or {})["info"].partition(" ")[2])
 
 
 @contextmanager
@@ -71,8 +72,10 @@ def checkpoint_errors(file: Path, *also: type[Exception]) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise CheckpointError(f"{file} is missing: restore it") from None
+        raise CheckpointError(f"{file} {NOT_FETCHED if is_pointer(file) else 'is missing: restore it'}") from None
     except wrong as error:
+        if is_pointer(file):
+            raise CheckpointError(f"{file} {NOT_FETCHED}") from None
         raise CheckpointError(f"{file} cannot be read ({error}): the file was cut short or damaged") from None
 
 

@@ -24,6 +24,7 @@ from torch import nn
 
 from cselab._util.arguments import PositiveInt, accepts, allowed
 from cselab._util.checksums import add_checksums, verify_checksums
+from cselab._util.reading import parse_json
 
 from .adapters import FOLDER, DeepPrefix, has_adapters, merged
 from .checkpoint import CheckpointError, checkpoint_errors
@@ -77,7 +78,7 @@ def _write_json(path: Path, content: Any) -> None:
 
 def _read_json(path: Path) -> Any:
     with checkpoint_errors(path, ValueError):
-        return json.loads(path.read_text(encoding="utf-8"))
+        return parse_json(path.read_text(encoding="utf-8"))
 
 
 def _read_object(path: Path) -> Settings:

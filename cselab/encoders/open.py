@@ -2,10 +2,13 @@
 
 import json
 import os
+import shlex
+import subprocess
 from functools import cache
 from pathlib import Path
 
 from cselab._util.checksums import CheckpointError, sha256_of
+from cselab._util.reading import NOT_FETCHED, is_pointer
 
 ASSETS = Path(__file__).parents[1] / "assets"
 CHECKSUMS = ASSETS / "checksums.json"
@@ -66,6 +69,10 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
                     f"evaluate(SentenceTransformer({str(path)!r}), ...) scores it"
                 )
             raise CheckpointError(f"{path} is not an encoder: config.json is missing{why}")
+        pickles = () if list(path.glob("model*.safetensors")) else ("*.bin",)
+        for file in sorted(file for pattern in (*WANTED, *pickles) for file in path.glob(pattern)):
+            if is_pointer(file):
+                raise CheckpointError(f"{file} {NOT_FETCHED}")
         return path, path.resolve().name
     if path.exists() or name.startswith((".", "/", "~")) or name.count("/") > 1:
         raise CheckpointError(f"the encoder folder {path} does not exist")
@@ -109,4 +116,5 @@ def converting_line(name: str, revision: str | None = None) -> str:
             f"snapshot_download({name!r}{chosen}, local_dir={there!r}, {files})"
         )
     opened = f"AutoModel.from_pretrained({there!r}, trust_remote_code=False).save_pretrained({there!r})"
-    return f'python -c "{copied}; from transformers import AutoModel; {opened}"'
+    quoted = subprocess.list2cmdline if os.name == "nt" else shlex.join
+    return quoted(["python", "-c", f"{copied}; from transformers import AutoModel; {opened}"])

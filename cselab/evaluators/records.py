@@ -11,7 +11,9 @@ import numpy as np
 
 from cselab._util.arguments import checked
 from cselab._util.choices import check_choice
+from cselab._util.reading import parse_json
 from cselab._util.writing import write_text
+from cselab.data.files import DataError, check_file
 from cselab.data.sts import STS_TASKS
 from cselab.metrics import significance
 from cselab.metrics.significance import RESAMPLES
@@ -259,13 +261,21 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
 
 @checked
 def read_scores(path: str | Path) -> Scores:
-    """Scores from a file that `Scores.to_json` wrote (without the predictions)."""
-    content = json.loads(Path(path).read_text(encoding="utf-8"))
-    return Scores(
-        records=[_record(entry) for entry in content["records"]],
-        missing=content["missing"],
-        encode_seconds=content["encode_seconds"],
-    )
+    """Scores from a file that `Scores.to_json` wrote (without the predictions).
+
+    Raises:
+        MissingFile, DataError: no such file, or a different one.
+    """
+    file = check_file(path)
+    try:
+        content = parse_json(file.read_text(encoding="utf-8"))
+        return Scores(
+            records=[_record(entry) for entry in content["records"]],
+            missing=content["missing"],
+            encode_seconds=content["encode_seconds"],
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise DataError(f"{path} holds no scores of Scores.to_json ({error}): write the file again") from None
 
 
 def _record(entry: dict[str, Any]) -> Record:

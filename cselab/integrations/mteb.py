@@ -4,13 +4,13 @@ MTEB opens a run's folder with `SentenceTransformer(folder)` and leaves one JSON
 results/MODEL/REVISION/TASK.json. Neither reading nor this module needs MTEB.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from cselab._util.reading import parse_json
 from cselab.data.files import DataError, MissingFile
 from cselab.evaluators.records import Record, Scores
 
@@ -46,15 +46,24 @@ def read_results(path: str | Path) -> dict[str, Scores]:
         raise MissingFile(f"{path}: no such file or folder; expected results of MTEB")
     files = [path] if path.is_file() else sorted(file for file in path.rglob("*.json") if file.name != META)
     by_folder: dict[Path, list[Record]] = {}
+    read: dict[tuple[Path, str, str], Path] = {}
     for file in files:
         content = _read_json(file)
+        if isinstance(content, dict) and "mteb_dataset_name" in content:
+            raise DataError(
+                f"{file} has the layout of MTEB before 1.11: convert it with mteb, "
+                "mteb.results.TaskResult.from_disk(file, load_historic_data=True).to_disk(file), file a Path"
+            )
         if _is_result(content):
             try:
-                by_folder.setdefault(file.parent, []).extend(_records(content))
-            except (KeyError, TypeError, AttributeError) as error:
-                raise DataError(
-                    f"{file} is damaged: a score is missing or not a number ({error}); restore it"
-                ) from None
+                records = _records(content)
+            except (KeyError, TypeError, AttributeError, IndexError) as error:
+                raise DataError(f"{file} is no result of MTEB: a score has no {error}") from None
+            for record in records:
+                other = read.setdefault((file.parent, record.task, record.split), file)
+                if other != file:
+                    raise DataError(f"{file} and {other.name} are results of one task, {record.task}: keep one of them")
+            by_folder.setdefault(file.parent, []).extend(records)
         elif file == path:
             raise DataError(f"{path} is not a result of MTEB: no task_name with scores by split")
     if not by_folder:
@@ -98,7 +107,7 @@ def _model(folder: Path) -> tuple[str, str]:
 
 def _read_json(file: Path) -> Any:
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        return parse_json(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read as JSON ({error}): the file was cut short or damaged") from None
 
@@ -110,7 +119,7 @@ def _is_result(content: Any) -> bool:
 def _records(content: Mapping[str, Any]) -> list[Record]:
     """The records of one file: a headline per split, and its subsets if there are several."""
     task = NAMES.get(content["task_name"], content["task_name"])
-    splits = {split: entries for split, entries in content["scores"].items() if entries}
+    splits = content["scores"]
     records = []
     for split, entries in splits.items():
         known = Record(
@@ -121,6 +130,9 @@ def _records(content: Mapping[str, Any]) -> list[Record]:
             versions={"mteb": content["mteb_version"]} if content.get("mteb_version") else {},
             protocol="MTEB",
         )
+        if not entries:
+            records.append(replace(known, key=task, failure=f"the file has no score of the split {split}"))
+            continue
         several = len(entries) > 1
         headline = replace(
             known,
@@ -129,21 +141,36 @@ def _records(content: Mapping[str, Any]) -> list[Record]:
             subset="" if several or entries[0].get("hf_subset") in (None, "default") else entries[0]["hf_subset"],
             seconds=content.get("evaluation_time"),
         )
-        records.append(_scored(headline, fmean(entry["main_score"] for entry in entries)))
+        scores = [_number(entry["main_score"]) for entry in entries]
+        records.append(_scored(headline, fmean(scores)))
         if several:
-            records += [_scored(replace(known, subset=entry["hf_subset"]), entry["main_score"]) for entry in entries]
+            subsets = zip(entries, scores, strict=True)
+            records += [_scored(replace(known, subset=entry["hf_subset"]), score) for entry, score in subsets]
     return records
 
 
+def _number(score: Any) -> float:
+    """A main score; NaN for null, as MTEB writes a score that it could not compute."""
+    if score is None:
+        return float("nan")
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        raise TypeError(f"number, but {score!r:.40}")
+    return float(score)
+
+
 def _scored(record: Record, value: float) -> Record:
-    if abs(value) <= 1:  # false for NaN
+    if abs(value) <= 1:
         return replace(record, value=100 * value)
-    return replace(record, failure="MTEB has no score from -1 to 1")
+    if value != value:
+        return replace(record, failure="MTEB could not compute this score (null or NaN)")
+    hint = ", and this may be per cent: divide it by 100" if abs(value) <= 100 else ""
+    return replace(record, failure=f"the score is {value:g}; scores of MTEB are from -1 to 1{hint}")
 
 
 def _metric(entries: Sequence[Mapping[str, Any]]) -> str:
     """The name of the main score: of all scores with its value in each subset, the first in METRICS."""
-    numbers = [name for name, value in entries[0].items() if isinstance(value, int | float) and name != "main_score"]
+    first = entries[0] if entries else {}
+    numbers = [name for name, value in first.items() if isinstance(value, int | float) and name != "main_score"]
     same = [name for name in numbers if all(entry.get(name) == entry["main_score"] for entry in entries)]
     same.sort(key=lambda name: name not in METRICS)
     return METRICS.get(same[0], same[0]) if same else "main_score"

@@ -19,6 +19,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from cselab._util.checksums import add_checksums, verify_checksums
+from cselab._util.reading import parse_json
 from cselab._util.writing import PART, SAVING, cannot_write, write_text
 from cselab.encoders.adapters import FOLDER as ADAPTERS
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, unpack
@@ -159,8 +160,8 @@ def _parse(file: Path, wanted: Mapping[str, Any], text: str | None = None) -> di
     """The JSON object in a file, or in one of its lines, with the required fields."""
     advice = "restore the file, or choose a different output"
     try:
-        content = json.loads(file.read_text(encoding="utf-8") if text is None else text)
-    except ValueError as error:
+        content = parse_json(file.read_text(encoding="utf-8") if text is None else text)
+    except (ValueError, OSError) as error:  # OSError: a folder of this name
         raise CheckpointError(f"{file} is damaged ({error}): {advice}") from None
     for name, kind in wanted.items():
         if not isinstance(content, dict) or not isinstance(content.get(name, ...), kind):

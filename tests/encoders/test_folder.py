@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from cselab.encoders import open as opening
 from cselab.encoders.checkpoint import CheckpointError
 from cselab.encoders.encoder import SentenceEncoder, UntrainedWeightsError
 from cselab.encoders.heads import MLPHead, WhitenedHead
+from cselab.encoders.open import converting_line
 from cselab.encoders.pooling import POOLINGS
 from cselab.sgw import ShuffledGroupWhitening
 
@@ -496,3 +498,36 @@ def test_a_tokenizer_without_its_unknown_token_names_its_folder(tmp_path):
     encoder = SentenceEncoder.from_pretrained(folder)
     with pytest.raises(ValueError, match=f"the tokenizer of {re.escape(str(folder))} cannot read these texts .*UNK"):
         encoder.encode(["猫"])
+
+
+# ------------------------------------------------------------------------------------ what lies in a file's place
+
+POINTER = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 133466304\n"
+FILES = ("model.safetensors", "tokenizer.json", "config.json", "modules.json", "1_Pooling/config.json", "cselab.json")
+
+
+@pytest.mark.parametrize("content", [POINTER, b"/annex/objects/SHA256E-s133--4d7a.json\n"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_pointer_in_the_place_of_a_file_is_named_with_the_command(name, content, tmp_path):
+    make_encoder().save_pretrained(tmp_path)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(
+        CheckpointError, match=rf"{name} points to a file that is not here: fetch it with `git lfs pull`"
+    ):
+        SentenceEncoder.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("name", FILES[1:])
+@pytest.mark.parametrize("content", ["[" * 50_000, '{"a":' * 50_000])
+def test_json_nested_without_end_is_damage(name, content, tmp_path):
+    make_encoder().save_pretrained(tmp_path)
+    (tmp_path / name).write_text(content)
+    with pytest.raises(CheckpointError, match=str(tmp_path)):
+        SentenceEncoder.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("name", ['x$(touch PWNED)"y', "a'b", "a`id`", "a;b & c", "a\nb", "über alles", "a\\b", "!!"])
+def test_a_command_to_paste_is_one_command_for_any_name(name):
+    for path, revision in ((name, None), (name, 'v"$(id)')):
+        python, option, code = shlex.split(converting_line(path, revision))
+        assert (python, option) == ("python", "-c") and repr(path) in code and compile(code, "pasted", "exec")

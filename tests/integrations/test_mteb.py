@@ -97,8 +97,12 @@ def test_a_score_that_is_none_from_minus_one_to_one_is_a_failure_and_no_number(t
     [
         ('{"scores": {"STS12": 60.7}, "records": []}', "not a result of MTEB"),
         ('{"task_name": "STS12", "sco', "cut short or damaged"),
-        ('{"task_name": "STS12", "scores": {"test": [{"spearman": 0.5}]}}', "missing or not a number .'main_score'"),
-        ('{"task_name": "STS12", "scores": {"test": [{"main_score": "0.5"}]}}', "missing or not a number"),
+        ('{"task_name": "STS12", "scores": {"test": [{"spearman": 0.5}]}}', "a score has no 'main_score'"),
+        ('{"task_name": "STS12", "scores": {"test": [{"main_score": "0.5"}]}}', "no number, but '0.5'"),
+        ('{"task_name": "STS12", "scores": {"test": [{"main_score": true}]}}', "no number, but True"),
+        ('{"task_name": "STS12", "scores": {"test": {"main_score": 0.5}}}', "no result of MTEB"),
+        ('{"mteb_dataset_name": "STS12", "test": {"cos_sim": {"spearman": 0.6}}}', "before 1.11: convert it"),
+        ("[" * 100_000, "nested too deeply"),
     ],
 )
 def test_what_is_no_result_is_refused_by_name(tmp_path, content, told):
@@ -106,6 +110,35 @@ def test_what_is_no_result_is_refused_by_name(tmp_path, content, told):
     file.write_text(content)
     with pytest.raises(DataError, match=rf"STS12\.json.*{told}"):
         read_results(file)
+
+
+FAILED = {
+    "null": (None, "could not compute"),
+    "NaN": (math.nan, "could not compute"),
+    "per cent": (70.1, "70.1; scores of MTEB are from -1 to 1, and this may be per cent: divide it by 100"),
+    "minus per cent": (-70.1, "may be per cent"),
+    "large": (7010, "7010; scores of MTEB are from -1 to 1"),
+    "infinite": (math.inf, "inf; scores"),
+}
+
+
+@pytest.mark.parametrize("case", FAILED)
+def test_a_score_that_is_none_tells_its_reason_and_leaves_the_others(tmp_path, case):
+    score, reason = FAILED[case]
+    folder = write(tmp_path, result("STS12", test=[entry(score)]), STS, result("STS13", test=[]))
+    (scores,) = read_results(folder).values()
+    assert scores.scores == {"STS-B": pytest.approx(78.12)}
+    assert reason in scores.failures["STS12"] and "no score of the split test" in scores.failures["STS13"]
+    halves = write(tmp_path / "other", result("STS14", test=[entry(score, "en"), entry(0.4, "de")]))
+    (scores,) = read_results(halves).values()
+    assert scores.scores == {} and [r.value for r in scores.records if r.subset == "de"] == [pytest.approx(40.0)]
+
+
+def test_two_results_of_one_task_are_refused_with_both_files(tmp_path):
+    folder = write(tmp_path / "merged", STS)
+    (folder / "STSBenchmark (1).json").write_text(json.dumps(result("STSBenchmark", test=[entry(0.7)])))
+    with pytest.raises(DataError, match=r"STSBenchmark\.json and STSBenchmark \(1\)\.json are results of one task"):
+        read_results(tmp_path)
 
 
 def test_an_empty_folder_and_a_missing_one_are_told_apart(tmp_path):

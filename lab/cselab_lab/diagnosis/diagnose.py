@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from cselab._util.arguments import NO_NUMBERS
+from cselab._util.reading import NOT_FETCHED, is_pointer
 from cselab.data import as_pairs
 from cselab.data.tables import rows_in_memory
+from cselab.encoders.any_encoder import as_array
 
 from .evidence import Evidence, Training
 from .report import Diagnosis, Finding
@@ -51,7 +54,7 @@ def diagnose(
     seen = _known(subject, _sentences(texts), _sentences(corpus), others, pooling)
     seen.test = None if test is None else as_pairs(test)
     readings = {name: sign.measure(seen) for name, sign in SIGNS.items()}
-    metrics = {name: value for name, value in readings.items() if value is not None}
+    metrics = {name: value for name, value in readings.items() if value is not None and np.isfinite(value)}
     findings = [Finding(SIGNS[name], value, seen) for name, value in metrics.items() if SIGNS[name].is_met(value)]
     return Diagnosis(_named(subject), findings, metrics, [name for name in SIGNS if name not in metrics])
 
@@ -103,27 +106,36 @@ def _opened(subject: Any, pooling: str | None) -> Any:
     if isinstance(subject, str) or (isinstance(subject, Path) and subject.is_dir()):
         return SentenceEncoder.from_pretrained(subject, pooling=pooling)
     vectors = _read_vectors(subject) if isinstance(subject, Path) else subject
-    vectors = vectors.detach().cpu().numpy() if hasattr(vectors, "detach") else np.asarray(vectors)
-    if vectors.ndim != 2 or not np.issubdtype(vectors.dtype, np.floating) or len(vectors) < 2:
+    vectors = vectors.detach().cpu() if hasattr(vectors, "detach") else np.asarray(vectors)
+    vectors = vectors.float().numpy() if str(vectors.dtype) == "torch.bfloat16" else np.asarray(vectors)
+    if vectors.ndim != 2 or vectors.dtype.kind in NO_NUMBERS or min(vectors.shape) < 1 or len(vectors) < 2:
         raise ValueError(
             f"cannot diagnose an array of shape {vectors.shape} and type {vectors.dtype}; expected a run, an encoder, "
             f"or two or more vectors [n, d] of numbers"
         )
-    return vectors
+    return as_array(vectors, len(vectors), "the vectors are")
 
 
-def _read_vectors(file: Path) -> np.ndarray:
-    from safetensors.numpy import load_file
+def _read_vectors(file: Path) -> Any:
+    from safetensors.torch import load_file
 
     if file.suffix not in VECTORS:
         raise ValueError(f"{file}: vectors must be in {' or '.join(VECTORS)}; write them with `cselab encode`")
+    if is_pointer(file):
+        raise ValueError(f"{file} {NOT_FETCHED}")
     try:
         held = load_file(file) if file.suffix == ".safetensors" else {"": np.load(file, allow_pickle=False)}
     except Exception as error:  # a damaged file raises whatever its reader meets first
-        reason = type(error).__name__ if "pickle" in str(error) else error
+        if "allow_pickle" in str(error):
+            raise ValueError(
+                f"{file} holds Python objects (a pickle), which may run code and are not opened: in the program that "
+                "wrote the file, save numbers, np.save(file, np.array(vectors, dtype='float32'))"
+            ) from None
         raise ValueError(
-            f"{file} is not a complete {file.suffix} file ({reason}): write it again with `cselab encode`"
+            f"{file} is not a complete {file.suffix} file ({error}): write it again with `cselab encode`"
         ) from None
+    if isinstance(held.get(""), np.lib.npyio.NpzFile):
+        raise ValueError(f"{file} is an archive (.npz): save each array as a .npy file, np.save(file, array)")
     if len(held) != 1:
         raise ValueError(
             f"{file} holds {len(held)} tensors ({', '.join(held) or 'none':.200}); expected one, in a file of its own"

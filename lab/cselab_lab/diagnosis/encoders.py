@@ -1,6 +1,7 @@
 """Signs in an encoder: its head, its pooling, its padding."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -61,15 +62,17 @@ def looks_fresh(layer: Any) -> bool:
 def wrong_pooling(seen: "Evidence") -> float | None:
     """The score of the best common pooling minus that of the encoder's pooling, by `UnlabelledEvaluator`."""
     from cselab.evaluators import UnlabelledEvaluator
+    from cselab.metrics import DegenerateEmbeddings
 
     encoder = seen.own
-    if encoder is None or encoder.pooling not in COMMON or len(seen.texts) < 20:
+    if encoder is None or encoder.pooling not in COMMON or len(seen.texts_of_vectors) < 20:
         return None
-    score, scores = UnlabelledEvaluator(seen.texts), {}
+    score, scores = UnlabelledEvaluator(seen.texts_of_vectors), {}
     other = encoder.copy()
     for other.pooling in COMMON:
-        scores[other.pooling] = score(other)["score"]
-    return max(scores.values()) - scores[encoder.pooling]
+        with suppress(DegenerateEmbeddings):  # for example NaN, which is a sign of its own
+            scores[other.pooling] = score(other)["score"]
+    return max(scores.values()) - scores[encoder.pooling] if encoder.pooling in scores else None
 
 
 @sign(
@@ -90,4 +93,6 @@ def padding_leaks(seen: "Evidence") -> float | None:
     long = " ".join(" ".join(seen.texts).split()[:25])
     alone = np.concatenate([encode(seen.encoder, [text]) for text in short])
     beside = encode(seen.encoder, [*short, long])[:-1]
-    return float((np.linalg.norm(beside - alone, axis=1) / np.linalg.norm(alone, axis=1)).max())
+    apart, length = (np.linalg.norm(rows.astype(np.float64), axis=1) for rows in (beside - alone, alone))
+    known = np.isfinite(apart) & (length > 0)
+    return float((apart[known] / length[known]).max()) if known.any() else None

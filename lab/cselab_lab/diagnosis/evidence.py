@@ -71,9 +71,33 @@ class Evidence:
         self.texts = list(texts) if vectors is not None else sample(texts or corpus or _natural())
 
     @cached_property
-    def vectors(self) -> Float[np.ndarray, "n d"]:
+    def all_vectors(self) -> Float[np.ndarray, "n d"]:
         """A row per text."""
         return self.given if self.given is not None else self.encoded(self.encoder)
+
+    @cached_property
+    def broken(self) -> dict[str, list[int]]:
+        """The rows without a direction, from 0, by the reason."""
+        rows = self.all_vectors
+        unknown, endless = np.isnan(rows).any(axis=1), np.isinf(rows).any(axis=1)
+        reasons = {"NaN": unknown, "infinite": endless & ~unknown, "zero": ~rows.any(axis=1)}
+        return {reason: where.nonzero()[0].tolist() for reason, where in reasons.items() if where.any()}
+
+    @cached_property
+    def sound(self) -> list[int]:
+        """The rows with a direction."""
+        broken = {row for rows in self.broken.values() for row in rows}
+        return [row for row in range(len(self.all_vectors)) if row not in broken]
+
+    @property
+    def vectors(self) -> Float[np.ndarray, "n d"]:
+        """The vectors with a direction, which every other sign judges."""
+        return self.all_vectors[self.sound] if self.broken else self.all_vectors
+
+    @property
+    def texts_of_vectors(self) -> list[str]:
+        """The texts of `vectors`; none if they are not known."""
+        return [self.texts[row] for row in self.sound] if self.texts else []
 
     def encoded(self, other: Any) -> Float[np.ndarray, "n d"]:
         """The texts encoded by an encoder; vectors are returned unchanged."""

@@ -43,6 +43,12 @@ def cosines(seen: "Evidence") -> Any:
     return _histogram(pairs, "Cosines of different texts", "cosine", "pairs")
 
 
+def broken(seen: "Evidence") -> Any:
+    """How many vectors have a direction."""
+    counts = {reason: len(rows) for reason, rows in seen.broken.items()} | {"sound": len(seen.sound)}
+    return _figure("Bar", list(counts), list(counts.values()), "Vectors without a direction", "vector", "texts")
+
+
 def spectrum(seen: "Evidence") -> Any:
     """How the variance is spread over the directions."""
     from cselab.metrics import spectrum as variances
@@ -56,7 +62,8 @@ def spectrum(seen: "Evidence") -> Any:
 
 def norms(seen: "Evidence") -> Any:
     """The norm of each vector against the length of its text."""
-    lengths, norm_of = seen.tokens(seen.texts), np.linalg.norm(seen.vectors, axis=1).tolist()
+    lengths = seen.tokens(seen.texts_of_vectors)
+    norm_of = np.linalg.norm(seen.vectors.astype(np.float64), axis=1).tolist()
     return _figure("Scatter", lengths, norm_of, "Norms by length", "tokens of the text", "norm", mode="markers")
 
 

@@ -31,9 +31,9 @@ class Finding:
 
     @property
     def reason(self) -> str:
-        """The measure, its value, the threshold."""
-        side = "above" if self.sign.above else "below"
-        return f"{self.sign.measured} is {self.value:.3g}; {side} {self.sign.threshold:g} is a fault"
+        """The measure, its value, the threshold, and the affected places."""
+        side, places = "above" if self.sign.above else "below", self.sign.where(self.evidence)
+        return f"{self.sign.measured} is {self.value:.3g}; {side} {self.sign.threshold:g} is a fault{places}"
 
     @property
     def advice(self) -> str:

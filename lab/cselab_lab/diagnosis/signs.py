@@ -22,6 +22,7 @@ class Sign:
         advice: the remedy.
         picture: the evidence as a plotly figure.
         measure: the number of some evidence, or None if the evidence is not enough.
+        where: the affected places in words, if there are such places.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Sign:
     advice: str
     picture: "Callable[[Evidence], Any]"
     measure: Measure
+    where: "Callable[[Evidence], str]" = lambda seen: ""
 
     def is_met(self, value: float) -> bool:
         """Whether this number shows the fault."""
@@ -47,13 +49,14 @@ def sign(
     picture: "Callable[[Evidence], Any]",
     above: float | None = None,
     below: float | None = None,
+    where: "Callable[[Evidence], str]" = lambda seen: "",
 ) -> Callable[[Kept], Kept]:
     """Register a measure as a sign, with a threshold `above` or `below`."""
     threshold = above if above is not None else below
     assert threshold is not None
 
     def enter(measure: Kept) -> Kept:
-        SIGNS[name] = Sign(name, measured, threshold, above is not None, advice, picture, measure)
+        SIGNS[name] = Sign(name, measured, threshold, above is not None, advice, picture, measure, where)
         return measure
 
     return enter

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 import torch.nn.functional as F
+from jaxtyping import Float
 
 from . import pictures
 from .signs import sign
@@ -143,6 +144,13 @@ def same_seeds(seen: "Evidence") -> float | None:
     """The least distance of any two."""
     if not seen.others:
         return None
-    runs = [seen.vectors, *(seen.encoded(other) for other in seen.others)]
-    runs = [run / np.linalg.norm(run) for run in runs]
-    return min(float(np.linalg.norm(a - b)) for at, a in enumerate(runs) for b in runs[:at] if a.shape == b.shape)
+    runs = [run.astype(np.float64) for run in (seen.all_vectors, *(seen.encoded(other) for other in seen.others))]
+    pairs = [(a, b) for at, a in enumerate(runs) for b in runs[:at] if a.shape == b.shape]
+    return min((_distance(a, b) for a, b in pairs), default=None)
+
+
+def _distance(a: Float[np.ndarray, "n d"], b: Float[np.ndarray, "n d"]) -> float:
+    """The distance of two matrices of length one, over the rows that are finite in both."""
+    finite = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
+    a, b = ((one[finite] / (np.linalg.norm(one[finite]) or 1.0)) for one in (a, b))
+    return float(np.linalg.norm(a - b))

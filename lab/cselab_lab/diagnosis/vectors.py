@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Float
 
-from cselab.metrics import DegenerateEmbeddings, effective_rank, mean_cosine
+from cselab.metrics import effective_rank, mean_cosine
 
 from . import pictures
 from .signs import sign
@@ -13,6 +14,30 @@ if TYPE_CHECKING:
     from .evidence import Evidence
 
 COLLAPSED = 0.985
+SHOWN = 5
+
+
+def broken_rows(seen: "Evidence") -> str:
+    """The rows without a direction by reason, in words."""
+    parts = []
+    for reason, rows in seen.broken.items():
+        more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
+        parts.append(f"{reason}: row {', '.join(map(str, rows[:SHOWN]))}{more}")
+    return f" ({'; '.join(parts)}, counted from 0)"
+
+
+@sign(
+    "vectors without a direction",
+    "the number of vectors that are zero, NaN or infinite",
+    "They have no cosine, and the other signs are judged without them. Look at the texts of these rows. A vector is "
+    "often zero if no word of the text is known, and NaN or infinite after an overflow in half precision.",
+    pictures.broken,
+    above=0,
+    where=broken_rows,
+)
+def without_direction(seen: "Evidence") -> float:
+    """Counts the rows."""
+    return len(seen.all_vectors) - len(seen.sound)
 
 
 @sign(
@@ -23,12 +48,9 @@ COLLAPSED = 0.985
     pictures.cosines,
     above=COLLAPSED,
 )
-def complete_collapse(seen: "Evidence") -> float:
+def complete_collapse(seen: "Evidence") -> float | None:
     """1 if all vectors point the same way."""
-    try:
-        return mean_cosine(seen.vectors)
-    except DegenerateEmbeddings:
-        return 1.0
+    return mean_cosine(seen.vectors) if len(seen.vectors) > 1 else None
 
 
 @sign(
@@ -41,7 +63,7 @@ def complete_collapse(seen: "Evidence") -> float:
 )
 def dimensional_collapse(seen: "Evidence") -> float | None:
     """Roy and Vetterli's effective rank over min(n - 1, d)."""
-    if complete_collapse(seen) > COLLAPSED:
+    if cone(seen) is None:
         return None
     return effective_rank(seen.vectors) / min(len(seen.vectors) - 1, seen.vectors.shape[1])
 
@@ -57,7 +79,7 @@ def dimensional_collapse(seen: "Evidence") -> float | None:
 def cone(seen: "Evidence") -> float | None:
     """The mean cosine, unless the collapse is complete."""
     value = complete_collapse(seen)
-    return value if value <= COLLAPSED else None
+    return value if value is not None and value <= COLLAPSED else None
 
 
 @sign(
@@ -70,12 +92,17 @@ def cone(seen: "Evidence") -> float | None:
 )
 def norms_by_length(seen: "Evidence") -> float | None:
     """Ratio of mean norms, at least 1."""
-    if len(seen.texts) < 20:
+    if len(seen.texts_of_vectors) < 20:
         return None
-    lengths = np.array(seen.tokens(seen.texts))
+    lengths = np.array(seen.tokens(seen.texts_of_vectors))
     order = np.argsort(lengths, kind="stable")
-    norms, quarter = np.linalg.norm(seen.vectors, axis=1)[order], len(order) // 4
+    norms, quarter = norms_of(seen.vectors)[order], len(order) // 4
     short, long = float(norms[:quarter].mean()), float(norms[-quarter:].mean())
     if lengths[order[0]] == lengths[order[-1]] or not min(short, long):
         return None
     return max(long / short, short / long)
+
+
+def norms_of(vectors: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
+    """The length of each vector, in float64."""
+    return np.linalg.norm(vectors.astype(np.float64), axis=1)

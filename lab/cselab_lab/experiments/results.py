@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from filelock import FileLock, Timeout
 
+from cselab._util.reading import parse_json
 from cselab.metrics.ranking import holm
 from cselab_lab.tables import table
 
@@ -108,7 +109,7 @@ class Store:
         where = f"{self.path}, line {number}"
         remedy = "restore the file (it is under version control), or delete the line: its job then runs again"
         try:
-            line = json.loads(text)
+            line = parse_json(text)
             if lacks := sorted((REFERENCE if "from" in line else KEYS) - line.keys()):
                 raise ValueError(f"it has no {', '.join(lacks)}")
             if not all(isinstance(score, int | float) for score in line.get("scores", {}).values()):

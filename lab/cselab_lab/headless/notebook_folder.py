@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cselab._util.choices import did_you_mean
-from cselab._util.writing import write_text, written_whole
+from cselab._util.reading import parse_json
+from cselab._util.writing import cannot_write, write_text, written_whole
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -76,12 +77,13 @@ def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
         ValueError: the target is the folder itself.
         FileNotFoundError: no notebooks in the source.
     """
+    with cannot_write(target):
+        target.mkdir(parents=True, exist_ok=True)
     if target.resolve() == source.resolve():
         raise ValueError(f"{target} is the notebooks' own folder: copy to a different folder.")
     notebooks = find_notebooks(source)
-    target.mkdir(parents=True, exist_ok=True)
     memory = target / COPIED
-    held = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
+    held = _copied(memory)
     done = {}
     for path in notebooks:
         new, copy = fingerprint(read_notebook(path)), target / path.name
@@ -101,6 +103,15 @@ def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
             shutil.copytree(beside, target / beside.name, dirs_exist_ok=True)
     write_text(memory, json.dumps(held, indent=2) + "\n")
     return done
+
+
+def _copied(memory: Path) -> dict[str, str]:
+    """The fingerprints of the copies; none if the file is missing or damaged, so that every edited copy is kept."""
+    try:
+        held = parse_json(memory.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return held if isinstance(held, dict) else {}
 
 
 def fingerprint(notebook: "NotebookNode") -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cselab._util.reading import parse_json
 from cselab._util.writing import write_text
 
 from .record import shown
@@ -98,10 +99,10 @@ def read_recorded(path: Path) -> dict | None:
     if not path.exists():
         return None
     try:
-        recorded = json.loads(path.read_text(encoding="utf-8"))
+        recorded = parse_json(path.read_text(encoding="utf-8"))
         for entry in recorded["records"]:
             entry["name"], entry["value"]
-    except (json.JSONDecodeError, KeyError, TypeError) as error:
+    except (ValueError, OSError, KeyError, TypeError) as error:
         raise ValueError(f"{path} holds no recorded numbers ({error!r}).") from None
     return recorded
 

@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from cselab_lab.diagnosis import SIGNS, diagnose
 from cselab_lab.diagnosis.encoders import looks_fresh
 from cselab_lab.diagnosis.evidence import Evidence, Training
+from safetensors.torch import save_file
 from tiny import make_encoder, make_sentences
 from torch import nn
 
@@ -52,6 +54,91 @@ def test_vectors_with_a_fault_get_its_name_and_sound_ones_none(fault):
 
 def test_constant_vectors_are_collapsed_and_not_an_error():
     assert names(diagnose(np.ones((20, 4)))) == ["complete collapse"]
+
+
+BROKEN = {
+    "zero": (0.0, "zero: row 7"),
+    "NaN": (np.nan, "NaN: row 7"),
+    "infinite": (np.inf, "infinite: row 7"),
+    "minus infinite": (-np.inf, "infinite: row 7"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+@pytest.mark.parametrize("texts", [TEXTS, ()])
+def test_one_broken_row_is_named_and_the_others_are_judged(case, texts):
+    value, said = BROKEN[case]
+    for name in ("none", "cone", "complete collapse"):
+        rows, faults = (CLOUD, []) if name == "none" else (VECTORS[name], [name])
+        spoilt = rows.copy()
+        spoilt[7] = value
+        found = diagnose(spoilt, texts)
+        assert names(found) == ["vectors without a direction", *faults] and said in str(found)
+        whole = diagnose(np.delete(rows, 7, axis=0), [text for row, text in enumerate(texts) if row != 7])
+        assert {**found.metrics, "vectors without a direction": 0} == whole.metrics
+        assert sum(found.findings[0].figure().data[0].y) == 60
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-20, 1e20, 1e30])
+def test_the_scale_of_vectors_is_no_fault(scale):
+    small = diagnose(scale * CLOUD, TEXTS)
+    assert names(small) == [] and small.metrics == pytest.approx(diagnose(CLOUD, TEXTS).metrics, rel=1e-4)
+
+
+def test_many_kinds_of_broken_rows_are_counted():
+    rows = CLOUD.copy()
+    rows[:8], rows[8], rows[9, 3] = 0, np.nan, -np.inf
+    found = diagnose(rows)
+    assert found.findings[0].value == 10
+    assert "zero: row 0, 1, 2, 3, 4 and 3 more" in str(found) and "NaN: row 8; infinite: row 9" in str(found)
+
+
+@pytest.mark.parametrize("value", [0.0, np.nan, np.inf])
+def test_vectors_that_are_all_broken_are_no_collapse(value):
+    found = diagnose(np.full((30, 4), value))
+    assert names(found) == ["vectors without a direction"] and "complete collapse" in found.unseen
+
+
+def save_as(kind, rows, file):
+    """The vectors in a file as a program wrote them, and their values there."""
+    if kind == "bfloat16":
+        save_file({"v": torch.from_numpy(rows).bfloat16()}, file.with_suffix(".safetensors"))
+        return file.with_suffix(".safetensors"), torch.from_numpy(rows).bfloat16().float().numpy()
+    rows = (20 * rows).round().astype(kind) if kind.endswith(("i2", "i8")) else rows.astype(kind)
+    np.save(file, np.asfortranarray(rows))
+    return file.with_suffix(".npy"), rows.astype(np.float32)
+
+
+@pytest.mark.parametrize("kind", ["bfloat16", ">f4", ">f8", "<f2", ">f2", ">i2", "<i8", "longdouble"])
+def test_vectors_of_any_type_of_number_are_read(kind, tmp_path):
+    file, same = save_as(kind, CLOUD, tmp_path / "vectors")
+    assert diagnose(file, TEXTS).metrics == pytest.approx(diagnose(same, TEXTS).metrics, rel=1e-4)
+
+
+NOT_VECTORS = {
+    "pointer.npy": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
+    "pointer.safetensors": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
+    "annex.npy": (b"/annex/objects/SHA256E-s1--0.npy\n", "git annex get"),
+    "cut.npy": (b"\x93NUMPY", "not a complete .npy file"),
+    "empty.safetensors": (b"", "not a complete .safetensors file"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_VECTORS)
+def test_a_file_in_the_place_of_vectors_is_named_as_what_it_is(name, tmp_path):
+    content, said = NOT_VECTORS[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(ValueError, match=rf"{name}.*{said}"):
+        diagnose(tmp_path / name)
+
+
+def test_python_objects_and_archives_are_no_vectors(tmp_path):
+    np.save(tmp_path / "objects.npy", np.array([[1.0], "x"], dtype=object))
+    with open(tmp_path / "archive.npy", "wb") as file:
+        np.savez(file, a=CLOUD)
+    for name, said in (("objects", "a pickle.*np.save"), ("archive", "an archive")):
+        with pytest.raises(ValueError, match=rf"{name}\.npy.*{said}"):
+            diagnose(tmp_path / f"{name}.npy")
 
 
 def history(losses):
@@ -199,7 +286,7 @@ def test_each_finding_has_a_picture_and_the_page_shows_it_without_a_network(tmp_
 
 
 def test_every_sign_says_what_is_measured_and_what_to_do():
-    assert len(SIGNS) == 19
+    assert len(SIGNS) == 20
     for name, one in SIGNS.items():
         assert one.measured[0].islower() and one.advice.endswith(".") and one.measure.__doc__, name
         assert replace(one, above=not one.above).is_met(one.threshold + 1) != one.is_met(one.threshold + 1)
