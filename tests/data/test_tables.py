@@ -1,35 +1,46 @@
+import csv
 import gzip
 import json
 import lzma
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pandas
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cselab.data import DataError, read_rows, read_sentences
+from cselab.data.files import is_blank
 from cselab.data.rows import check_rows, check_sentences, numbered_sentences
 from cselab.data.tables import text_column
 
 TEXTS = ["A cat, old", "Two words", 'say "yes"', "caf\xe9"]
-TABLES = {
-    "t.csv": 'id,text\n1,"A cat, old"\n2,Two words\n3,"say ""yes"""\n4,caf\xe9\n',
-    "t.tsv": 'id\ttext\n1\tA cat, old\n2\tTwo words\n3\tsay "yes"\n4\tcaf\xe9\n',
-    "t.jsonl": "".join(json.dumps({"id": row, "text": text}) + "\n" for row, text in enumerate(TEXTS)),
-    "t.ndjson": "\n".join(json.dumps({"text": text, "id": None}) for text in TEXTS),
-    "t.txt": "\n".join(TEXTS),
-    "t": "\n".join(TEXTS),
-}
-PACKING = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
+PACKED = {"": open, ".gz": gzip.open, ".xz": lzma.open}
+TEXT = st.text(min_size=1).filter(
+    lambda text: text == text.strip() and not is_blank(text) and not {"\r", "\0"} & set(text)
+)
 
 
-@pytest.mark.parametrize("packing", PACKING)
-@pytest.mark.parametrize("name", TABLES)
-def test_the_same_sentences_whatever_the_form_of_the_file(name, packing, tmp_path):
-    file = tmp_path / f"{name}{packing}"
-    file.write_bytes(PACKING[packing](TABLES[name].encode()))
-    assert list(read_sentences(file)) == TEXTS
-    found = text_column(file)
-    assert found is None if name in ("t", "t.txt") else found[0] == "text"
+@given(
+    st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=5),
+    st.sampled_from([".csv", ".tsv", ".jsonl", ".ndjson"]),
+    st.sampled_from([*PACKED]),
+)
+def test_read_rows_gives_what_was_written(rows, ending, packing):
+    """Whatever the form: quotation marks, separators and ends of lines in a text are part of it."""
+    names = ("sentence", "negation")
+    with TemporaryDirectory() as folder:
+        file = Path(folder, f"t{ending}{packing}")
+        with PACKED[packing](file, "wt", encoding="utf-8", newline="") as opened:
+            if ending in (".csv", ".tsv"):
+                csv.writer(opened, delimiter="," if ending == ".csv" else "\t").writerows([names, *rows])
+            else:
+                opened.writelines(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in rows)
+        assert list(read_rows(file, names[::-1])) == [row[::-1] for row in rows]
+        assert list(read_sentences(file)) == [row[0] for row in rows]
+        assert text_column(file)[0] == "sentence"
 
 
 def rows_of(table):
