@@ -36,7 +36,8 @@ CHECKED = [  # not `encoder` and `evaluators.evaluation`, which say themselves, 
         for module in "baselines clustering comparison dev geometry records sts task transfer vectors world".split()
     ),
 ]
-install_import_hook(CHECKED, "typechecker.check")
+if os.environ.get("CHECK_SHAPES") != "0":
+    install_import_hook(CHECKED, "typechecker.check")
 
 # Real data sets are for tests that look for them: those of CSELAB_DATA, or beside the checkout; never a user's own.
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"

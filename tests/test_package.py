@@ -40,6 +40,7 @@ assert before == dict(os.environ)
 
 
 @pytest.mark.process
+@pytest.mark.daily
 def test_importing_the_package_imports_nothing_heavy_and_changes_nothing_in_the_environment():
     code = IMPORTED.format(heavy=HEAVY)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)

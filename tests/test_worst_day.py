@@ -216,6 +216,7 @@ t.run("run")
 
 
 @pytest.mark.process
+@pytest.mark.daily
 @pytest.mark.parametrize("moves", [1, 5])
 def test_a_run_killed_in_its_final_save_is_no_encoder_and_the_next_one_clears_up(moves, ended, tmp_path):
     folder, code = ended[moves]
@@ -254,6 +255,7 @@ def content(folder):
 
 
 @pytest.mark.process
+@pytest.mark.daily
 def test_a_run_ended_while_its_checkpoint_was_written_leaves_what_an_uninterrupted_one_leaves(ended, tmp_path):
     folder, code = ended["checkpoint"]
     output = folder / "run"

@@ -69,7 +69,6 @@ def plain_fit(x, y, classes, fold, penalty, setting):
         return best, best_model(x[fold.test]).argmax(1).numpy()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("setting", [ADAM, RMSPROP, replace(ADAM, tenacity=100)])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_batch_equals_one_classifier_at_a_time(setting, classes):
@@ -110,7 +109,6 @@ def plain_search(x, y, classes, folds, setting):
     return PENALTIES[means.index(max(means))], max(means)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("setting", [ADAM, RMSPROP])
 @pytest.mark.parametrize(
     ("k", "classes", "sizes"),

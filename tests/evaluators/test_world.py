@@ -55,7 +55,6 @@ def test_the_world_has_five_transfer_tasks_of_balanced_classes_whose_splits_are_
         assert len(train & test) + len(train & dev) + len(dev & test) <= allowed
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_an_encoder_that_knows_the_classes_is_right_everywhere_by_each_protocol(protocol):
     oracle = Oracle(*(world_labelled("World-Question", split) for split in ROWS))

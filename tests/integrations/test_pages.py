@@ -16,7 +16,7 @@ NEEDS = {
     "docs/pandas.md": [],
     "docs/hub.md": [],
 }
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]  # what their libraries say of this machine
+pytestmark = pytest.mark.filterwarnings("ignore")  # what their libraries say of this machine
 
 
 def examples(text):

@@ -99,7 +99,6 @@ def test_the_log_of_a_checkpoint_is_a_history_that_the_monitor_shows(tmp_path):
     assert monitor.state.others == {"theirs": (tuple(HISTORY),)}
 
 
-@pytest.mark.slow
 def test_their_trainer_logs_it_and_the_monitor_reads_it(model, tmp_path):
     datasets = pytest.importorskip("datasets", reason="their trainer needs it: pip install -c constraints.txt datasets")
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments

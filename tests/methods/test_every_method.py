@@ -16,8 +16,6 @@ from cselab.encoders.speed import bucket_by_length
 from cselab.methods import FAMILIES as GROUPS
 from cselab.methods import METHODS, Method, create_method, get_method, register
 
-pytestmark = pytest.mark.slow
-
 VARIANTS = [(name, variant) for name in METHODS for variant in ("default", *METHODS[name].variants)]
 
 WITHOUT_NOISE = ("ct",)  # nothing is drawn: no dropout, no augmentation

@@ -53,7 +53,6 @@ def run_training(name, output=None, callbacks=(), evaluator=None):
     return train(encoder, method, rows, CONFIG, evaluator, callbacks, output, show_progress_bar=False)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [*METHODS, pytest.param(ADAPTERS, marks=WITH_PEFT)])
 def test_a_killed_run_ends_with_the_same_encoder_and_the_same_state(name, tmp_path):
     whole = run_training(name, evaluator=spread)

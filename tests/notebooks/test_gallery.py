@@ -9,8 +9,6 @@ from cselab_lab.headless.notebook_folder import bundled_notebooks
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.world import World
 
-pytestmark = pytest.mark.slow
-
 GALLERY = nbformat.read(bundled_notebooks() / "gallery.ipynb", as_version=4)
 
 

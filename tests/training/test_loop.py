@@ -21,8 +21,6 @@ from cselab.methods import Setup, SimCSE, WhitenedCSE, create_method
 from cselab.training import Run, StopTraining, TrainConfig, TrainingDiverged, train
 from cselab.training.run_folder import RunFolder, RunFolderError
 
-pytestmark = pytest.mark.slow
-
 CORPUS = make_sentences(60)
 CONFIG = {"steps": 6, "batch_size": 8, "lr": 1e-2, "eval_every": 2, "seed": 7, "precision": "fp32"}
 

@@ -192,6 +192,7 @@ def lassoed(page, plot, corners) -> None:
     page.mouse.up()
 
 
+@pytest.mark.daily
 def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(open_and_run, lab, told):
     page = lab
     open_and_run(PICKING)

@@ -273,7 +273,6 @@ def test_a_corpus_that_cannot_be_used_is_named(content, words, encoder, corpus, 
     assert not (tmp_path / "run" / "run.json").exists()
 
 
-@pytest.mark.slow
 def test_seeds_and_methods_make_a_run_each_and_are_compared_seed_by_seed(encoder, corpus, own_pairs, tmp_path):
     output = tmp_path / "runs"
     options = ("--encoder", encoder, "--corpus", corpus, "--output", output, "--batch-size", 8, "--steps", 2)
@@ -315,7 +314,6 @@ def test_the_recipe_of_a_paper_gives_way_to_given_settings(encoder, corpus, tmp_
     assert (own["config"]["lr"], own["config"]["batch_size"], own["encoder"]["pooling"]) == (1e-3, 8, "mean")
 
 
-@pytest.mark.slow
 def test_a_recipe_for_a_different_kind_of_encoder_is_named_and_a_given_variant_wins(encoder, corpus, tmp_path):
     roberta = write_checkpoint(tmp_path / "roberta", "roberta", layers=1)
 
@@ -816,6 +814,7 @@ def test_the_names_known_without_torch_are_those_of_the_registries():
 
 
 @pytest.mark.process
+@pytest.mark.daily
 def test_version_completion_the_exit_code_of_a_refusal_and_a_reader_that_stops():
     assert run("--version") == f"cselab {cselab.__version__}\n"
     command = Path(sys.executable).with_name("cselab")

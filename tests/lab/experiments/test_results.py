@@ -151,7 +151,6 @@ def test_before_anything_is_run_the_published_numbers_are_there(read):
     assert "ignore the scores" in text
 
 
-@pytest.mark.slow
 def test_a_real_run_reads_back_with_curve_and_hashes_and_gives_the_same_again(small, tiny, tmp_path):
     found, again = (run_experiment(small, tiny, [0], ["cold"], folder=tmp_path / name) for name in "ab")
     assert set(found.values("cold", DEV)) == {0} and found.values("plain", DEV) == {}

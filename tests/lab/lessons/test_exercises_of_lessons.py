@@ -12,8 +12,6 @@ from spellings import every_exercise, solution_of, spellings_of
 EXERCISES = every_exercise()
 FUNCTIONS = {name: exercise for name, exercise in EXERCISES.items() if exercise.examples}
 LINE = 120  # characters
-SLOW = {"your_own_method.BEAT_CONTROL", "embedding_maps.ISLANDS_IN_NOISE", "survey.COMPOSED_METHOD"}
-SLOW |= {"benchmarks.PAIRED_BOOTSTRAP"}
 AS_IT_IS = {  # a check there asks for a gradient; or it is slow
     "benchmarks.PAIRED_BOOTSTRAP",
     "simcse.VIEWS",
@@ -28,7 +26,7 @@ def last_line(answer, name):
     return verdict.lines[-1]
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else ()) for n in EXERCISES])
+@pytest.mark.parametrize("name", EXERCISES)
 def test_the_solution_passes_however_it_is_returned(name):
     answer = solution_of(name)
     answers = {"as it is": answer} | (spellings_of(answer) if name not in AS_IT_IS else {})

@@ -27,7 +27,6 @@ def test_the_seed_changes_training_and_not_the_world():
     assert lesson.setup("00_tour", "smoke", world_seed=1, sentences=20).corpus != first.corpus
 
 
-@pytest.mark.slow
 def test_what_is_loaded_works_together_and_is_loaded_once():
     lab = lesson.setup("00_tour", "smoke", device="cpu", sentences=10)
     assert lab.plain is lab.plain

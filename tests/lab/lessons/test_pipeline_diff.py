@@ -9,7 +9,6 @@ from cselab import SentenceEncoder
 from cselab.losses import info_nce
 from cselab.methods import METHODS, Method, Views, create_method
 
-pytestmark = pytest.mark.slow
 TOUCHED = {
     "bt_bert": {"data"},
     "sr_bert": {"view"},

@@ -463,12 +463,10 @@ def test_a_shift_and_any_one_factor_are_not_seen(change):
     assert diagnose(change, whitenedcse.UNSEEN_CHANGE).solved
 
 
-@pytest.mark.slow
 def test_a_map_of_noise_shows_clusters_at_the_perplexity_of_section_1():
     assert diagnose({"perplexity": 4}, embedding_maps.ISLANDS_IN_NOISE).solved
 
 
-@pytest.mark.slow
 def test_the_expected_interval_is_that_of_a_slow_loop():
     generator, gains = np.random.default_rng(7), []
     for _ in range(1500):

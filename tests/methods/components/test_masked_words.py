@@ -2,7 +2,6 @@
 
 from math import log
 
-import pytest
 import torch
 
 from cselab.encoders.encoder import SentenceEncoder
@@ -19,7 +18,6 @@ def surprise(encoder):
     return float(words(encode, tokens, 0.15, torch.Generator().manual_seed(0)).total.detach())
 
 
-@pytest.mark.slow
 def test_a_bundled_encoder_begins_with_the_head_of_its_pretraining_and_guesses_better_than_by_chance():
     pretrained, renamed = SentenceEncoder.from_pretrained("micro"), SentenceEncoder.from_pretrained("micro")
     renamed.name = "another"

@@ -85,6 +85,7 @@ def agree(found, encoder, sentences):
 
 
 @pytest.mark.browser
+@pytest.mark.daily
 def test_two_hundred_sentences_have_pythons_tokens_and_vectors_before_and_after_training(computed, micro):
     assert len(set(TYPED)) == len(TYPED) == 200
     after = nudged(micro)

@@ -10,7 +10,7 @@ from cselab_widgets.kit.scripts import KIT, inlined
 from cselab import losses
 from cselab.sgw import shuffled_group_whiten
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.daily]
 
 SHUFFLED = [3, 0, 5, 1, 4, 2]
 

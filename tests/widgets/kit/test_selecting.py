@@ -80,6 +80,7 @@ def around(right: float) -> list[tuple[float, float]]:
     return [(0.3, 2.7), (right, 2.7), (right, 0.3), (0.3, 0.3), (0.3, 2.6)]
 
 
+@pytest.mark.daily
 def test_a_lasso_begun_on_the_outline_of_the_last_is_a_new_one(page, plot):
     """Plotly would take it for a change of that outline, as it stays where the same points are selected again."""
     for right, rows in [(2.5, [10, 11]), (2.6, [10, 11]), (3.5, [10, 11, 12]), (1.5, [10])]:

@@ -142,6 +142,7 @@ def test_a_click_tells_what_the_point_says_or_chooses_it_and_a_lasso_tells_sever
     expect(section.locator(".cselab-picked")).to_have_text("a <b> \u00b7 c")
 
 
+@pytest.mark.daily
 def test_by_keyboard_a_list_and_a_player_move_the_picture(opened, panels):
     opened.reload()
     section, panel = opened.locator("#AlignmentUniformity"), panels["AlignmentUniformity"]
