@@ -68,7 +68,7 @@ MAY_KNOW = {
     "transforms": "_util encoders metrics",
     "methods": "_util encoders losses sgw augmentations data world",
     "evaluators": "_util transforms encoders world metrics data",
-    "training": "_util methods encoders metrics data",
+    "training": "_util losses methods encoders metrics data",
     "integrations": "training transforms evaluators encoders metrics data",
 }
 """Which room of cselab imports which: what is not named here is above it, or beside it and none of its business."""
@@ -208,10 +208,10 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
     ("names", "most"),
     [
         ("cselab", 115_000),
-        ("cselab_lab", 87_000),
+        ("cselab_lab", 89_000),
         ("cselab_widgets", 58_000),
         ("cselab cselab_lab cselab_widgets", 260_000),
-        ("tests", 250_500),
+        ("tests", 260_000),
     ],
 )
 def test_a_package_stays_small(names, most):

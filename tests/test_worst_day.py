@@ -24,7 +24,8 @@ import cselab
 from cselab import SentenceEncoder, TrainConfig, evaluate, train
 from cselab._util.checksums import CheckpointError
 from cselab.data import DataError, load_sts
-from cselab.encoders.encoder import CHARACTERS, TruncationWarning
+from cselab.encoders.encoder import TruncationWarning
+from cselab.encoders.text import CHARACTERS
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.methods import METHODS, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
