@@ -22,9 +22,9 @@ def focal_info_nce(
     mean over i, as in its code, where the paper writes the sum.
 
     The factors are differentiated too, as in the released code: a positive's logit has derivative 2 p_i / t
-    (Eq. 5) and a negative's (2 n_ij + m) / t (Eq. 4 prints 2 (n_ij + m)). Hence negatives below a cosine of
-    -m / 2 are pulled back up, and positives with a negative cosine are pushed away. With `detach` the factors
-    count as constants, the derivatives are p_i / t and (n_ij + m) / t, the turning points lie at 0 and -m,
+    (Eq. 5) and a negative's (2 n_ij + m) / t (Eq. 4 prints 2 (n_ij + m), and a sum over j). Hence negatives below a
+    cosine of -m / 2 are pulled back up, and positives with a negative cosine are pushed away. With `detach` the
+    factors count as constants, the derivatives are p_i / t and (n_ij + m) / t, the turning points lie at 0 and -m,
     and the value is the same.
 
     Args:

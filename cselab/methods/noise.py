@@ -16,6 +16,9 @@ class Noise(Method):
         +noise   z + g,  g ~ N(0, variance)              `variance` > 0
         -noise   mean of `mean_of` dropout views         `mean_of` > 1, the paper's K = 10; two disjoint sets
 
+    In cselab, the view of the unchanged pairs is one of the views of the mean: a K-th of the mean has its noise. The
+    paper draws all views independently.
+
     Set exactly one of them. The text has "variance 0.1", and a comment in the released code has "standard deviation
     0.1", which is `variance=0.01`. The noise is added after the head. cselab has no released variant: the code's
     +noise exists only in that comment, on one view, and its -noise uses one mean for each side.

@@ -50,11 +50,12 @@ def require_sound(vectors: Float[np.ndarray, "n d"]) -> None:
 
 
 def on_cpu(rows: Vectors) -> Tensor:
-    """The rows as a tensor of floats; rows of a memory-mapped file are copied, because torch requires writable
-    memory.
+    """The rows as a tensor of floats; memory that torch does not accept is copied: of a mapped file, or with negative
+    strides.
     """
     if isinstance(rows, np.ndarray):
-        rows = rows.astype(rows.dtype.newbyteorder("="), copy=not rows.flags.writeable)
+        accepted = rows.flags.writeable and min(rows.strides, default=0) >= 0
+        rows = rows.astype(rows.dtype.newbyteorder("="), order="C", copy=not accepted)
     tensor = torch.as_tensor(rows).detach().cpu()
     return tensor if tensor.is_floating_point() else tensor.double()
 

@@ -91,8 +91,10 @@ def correlation(predicted: Side, gold: Side, metric: Correlation = "spearman") -
         UndefinedCorrelation: fewer than two pairs, or one side is constant.
     """
     require_rows(gold, predicted)
+    if len(gold) < 2:
+        raise UndefinedCorrelation(f"no correlation of {len(gold)} pairs: at least two are needed")
     for side, values in (("predictions", predicted), ("gold scores", gold)):
-        if len(values) < 2 or values.min() == values.max():
+        if values.min() == values.max():
             raise UndefinedCorrelation(f"no correlation: the {len(values)} {side} are all the same")
     return float(_scored(predicted, gold, np.arange(len(gold))[None], metric)[0])
 

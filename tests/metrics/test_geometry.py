@@ -168,6 +168,13 @@ def test_rows_of_a_file_that_is_mapped_into_memory_are_measured_as_they_are(tmp_
     assert alignment(mapped, mapped) == 0
 
 
+def test_rows_in_reverse_are_measured_as_they_are():
+    """Torch does not accept the negative stride."""
+    x = cloud()
+    for measure in MEASURES:
+        assert measure(x[::-1]) == pytest.approx(measure(x[::-1].copy()))
+
+
 class Watched(np.ndarray):
     """Notes how many rows are taken at once."""
 

@@ -79,6 +79,11 @@ def test_a_constant_side_has_no_interval(metric, value):
     assert -1 <= low <= high <= 0
 
 
+def test_one_pair_has_no_correlation():
+    with pytest.raises(UndefinedCorrelation, match="no correlation of 1 pairs: at least two are needed"):
+        correlation(np.ones(1), np.ones(1))
+
+
 def test_an_unknown_metric_lists_the_known():
     with pytest.raises(ValueError, match="metric is 'kendall'; expected 'spearman' or 'pearson'"):
         correlation(np.arange(3.0), np.arange(3.0), "kendall")

@@ -503,6 +503,7 @@ class Experiment:
         suites: instead of the similarity sets of the profile, where their data are.
         headlines: the claims that are stated without their neighbours, such as in a README; their rows run with more
             seeds where the profile has `headline_seeds`.
+        shows: the settings that its table has before the numbers, where rows differ in them: "pooling", "head", "lr".
     """
 
     name: str
@@ -513,6 +514,7 @@ class Experiment:
     baseline: str = "plain"
     suites: tuple[str, ...] = ("sts",)
     headlines: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         labels = [row.label for row in self.all_rows]

@@ -575,7 +575,11 @@ class Results:
             raise ValueError(f"{self.experiment.name} has no column {column!r}; it has {', '.join(names)}")
         chosen = frame[frame["column"] == column].set_index("row")
         notes = [] if form in ("latex", "tex", "csv") else [note for note in dict.fromkeys(chosen["note"]) if note]
-        rows = {label: _table_cells(cell, notes) for label, cell in chosen.iterrows()}
+        settings = expand_rows(self.experiment, self.profile)[0] if self.experiment.shows else {}
+        rows = {
+            label: _shown_settings(settings.get(label, {}), self.experiment.shows) | _table_cells(cell, notes)
+            for label, cell in chosen.iterrows()
+        }
         for name in names[len(self.experiment.columns) :] if column == names[0] else ():
             for label, cell in frame[frame["column"] == name].set_index("row").iterrows():
                 if name != cell["measure"] or name not in rows[label]:
@@ -680,6 +684,12 @@ def _moments(by_seed: Mapping[int | None, float]) -> dict[str, Any]:
     values = list(by_seed.values())
     spread = stdev(values) if len(values) > 1 else None
     return {"ours": mean(values) if values else None, "sd": spread, "n": len(values)}
+
+
+def _shown_settings(settings: Settings, names: Sequence[str]) -> dict[str, str]:
+    """The chosen settings of a row as the cells of a table."""
+    flat = settings | settings.get("parameters", {}) | settings.get("recipe", {})
+    return {name: f"{flat.get(name) or ''}" for name in names}
 
 
 def _table_cells(cell: Any, notes: Sequence[str]) -> dict[str, str]:

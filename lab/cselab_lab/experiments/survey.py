@@ -149,8 +149,9 @@ ON_CLS = (
 declare(
     Experiment(
         name="every-method",
-        question="What does each registered method score under one recipe?",
+        question="What does each registered method score with one corpus and length, pooled as in its paper?",
         baseline="simcse",
+        shows=("pooling", "head", "lr"),
         rows=(*(OTHERWISE.get(name) or Row(name, name) for name in EVERY), *ON_CLS),
     )
 )

@@ -1,5 +1,6 @@
 """Reading: the numbers of the file next to the published ones, the gains paired by seed, the claims in words."""
 
+import csv
 import re
 import runpy
 from pathlib import Path
@@ -119,6 +120,15 @@ def test_a_table_prints_in_every_form(read):
     assert "<table" in found._repr_html_() and "Is it the whitening" in found._repr_html_()
     with pytest.raises(ValueError, match=r"no column 'x'; it has Avg\., World-STS"):
         found.shown("x")
+
+
+def test_rows_that_differ_in_settings_show_them(read):
+    lines = read("every-method", lambda *_: {"Avg.": 50.0}).shown(form="csv").splitlines()
+    table = {line[0]: dict(zip(lines[0].split(",")[1:], line[1:], strict=False)) for line in csv.reader(lines)}
+    settings = ("pooling", "head", "lr")
+    shown = {name: [table[name][setting] for setting in settings] for name in ("ct", "simcse", "plain")}
+    assert shown == {"ct": ["mean", "none", "0.0003"], "simcse": ["cls", "mlp", "0.0003"], "plain": ["cls", "", ""]}
+    assert table["dcpcse"]["lr"] == "0.3" and table["ct, [CLS]"]["pooling"] == "cls"
 
 
 def test_gains_are_taken_between_rows_of_one_encoder(read):
