@@ -1,18 +1,14 @@
 """Lessons and gallery run headless under smoke and agree with their recorded numbers; checks know their solutions."""
 
 import re
-from contextlib import contextmanager, nullcontext
-from pathlib import Path
 
 import lessons
 import nbformat
 import pytest
-from cselab_lab.headless import execution
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
 from cselab_lab.headless.notebooks import run_notebooks
 from cselab_lab.headless.page import loaded_from_outside
 from cselab_lab.headless.record import GUESS_TYPE
-from papermill.engines import NotebookExecutionManager
 from plotly.offline import get_plotlyjs
 
 pytestmark = pytest.mark.lesson
@@ -30,67 +26,14 @@ FIRST_PICTURE = """() => {
     return Math.min(...tops) / document.documentElement.scrollHeight
 }"""
 
-# What a new kernel would not have: names, methods of a lesson, and the place that torch's random numbers came to.
-FORGET = "%reset -f\nfrom repeated_work import forget\nforget()\ndel forget"
-SHARE = "import sys; sys.path.append({!r}); from repeated_work import share; share({!r})\n"
-
-
-@pytest.fixture(scope="module")
-def shared_kernel(tmp_path_factory):
-    """A context in which notebooks run in one kernel, which imports the libraries once and forgets what they left."""
-    this_python, home, kept = execution._this_python, tmp_path_factory.mktemp("kernel"), []
-    sharing = SHARE.format(str(Path(__file__).parents[1]), str(home))
-
-    def one(_):
-        class Kept(this_python(str(home))):
-            def __new__(cls, *given, **options):
-                return kept[0] if kept else super().__new__(cls, *given, **options)
-
-            def __init__(self, *given, **options):
-                if not kept:
-                    super().__init__(*given, **options)
-                    kept.append(self)
-
-            async def shutdown_kernel(self, *_, **__):
-                """It goes on."""
-
-            async def cleanup_resources(self, *_, **__):
-                """Nor is anything cleared away."""
-
-        return type(kept[0]) if kept else Kept
-
-    def client():
-        found = kept[0].blocking_client()
-        found.start_channels()
-        found.wait_for_ready(timeout=60)
-        return found
-
-    @contextmanager
-    def shared():
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(execution, "_this_python", one)
-            patch.setattr(execution, "LAUNCH", sharing + execution.LAUNCH)
-            patch.setattr(NotebookExecutionManager, "save", lambda _: None)  # at each cell; it is written at the end
-            yield
-        found = client()
-        found.execute(FORGET, reply=True, timeout=60)
-        found.stop_channels()
-
-    yield shared
-    if kept:
-        client().shutdown()
-
-
-OWN_KERNEL = ("02_simcse", "04_whitenedcse")
-EACH = [pytest.param(path, marks=[pytest.mark.daily] * (path.stem in OWN_KERNEL), id=path.stem) for path in NOTEBOOKS]
+DAILY = ("02_simcse", "04_whitenedcse")
+EACH = [pytest.param(path, marks=[pytest.mark.daily] * (path.stem in DAILY), id=path.stem) for path in NOTEBOOKS]
 
 
 @pytest.fixture(scope="module", params=EACH)
-def run(request, shared_kernel, tmp_path_factory):
-    """Two lessons run as users run them; the others share a kernel, and the work that they repeat is done once."""
-    name = request.param.stem
-    with nullcontext() if name in OWN_KERNEL else shared_kernel():
-        (result,) = run_notebooks([name], "smoke", output=tmp_path_factory.mktemp(name))
+def run(request, tmp_path_factory):
+    """A lesson as users run it, in a kernel of its own."""
+    (result,) = run_notebooks([request.param.stem], "smoke", output=tmp_path_factory.mktemp(request.param.stem))
     return result
 
 
