@@ -1,4 +1,4 @@
-"""Shared by every test: the shapes in the annotations are checked at each call; browser tests need a browser."""
+"""Shared by every test: shapes in annotations are checked at each call (not in `make test`); browsers are found."""
 
 import gc
 import os
