@@ -55,9 +55,3 @@ def test_past_pi_minus_the_margin_positives_are_pushed_apart(angle, direction):
     turned = torch.stack([torch.stack([angle.cos(), zero, angle.sin()]), torch.stack([zero, angle.cos(), angle.sin()])])
     by_angle = torch.autograd.grad(arc_con(view1, turned, 1.0, 0.5).total, angle)[0]
     assert -by_angle.sign() == direction
-
-
-@pytest.mark.parametrize("margin", [-0.1, pi, float("nan")])
-def test_a_margin_out_of_range_is_refused(make_views, margin):
-    with pytest.raises(ValueError, match=r"margin is .*radians, 0 <= margin < pi"):
-        arc_con(*make_views(), 0.05, margin)

@@ -1,6 +1,5 @@
 """Columns beyond the batch, and a weight for each cell: what queues, mined negatives and masks are made of."""
 
-from functools import partial
 from math import exp, inf, log
 
 import pytest
@@ -93,17 +92,3 @@ def test_own_negatives_are_computed_on_in_single_precision(make_views, dtype):
         under_autocast = info_nce(anchor, positive, T, own).total
     assert under_autocast.dtype == torch.float32
     assert_close(under_autocast, info_nce(anchor, positive, T, own.float()).total)
-
-
-@every_loss
-def test_what_does_not_fit_is_refused(loss, make_views, unchecked_annotations):
-    views = make_views(3)
-    call = partial(loss, *views)
-    with pytest.raises(ValueError, match=r"negatives has shape \[4, 3\]; expected \[M, 5\], .* or \[6, M, 5\], each"):
-        call(torch.ones(4, 3))
-    with pytest.raises(ValueError, match=r"negatives has shape \[4, 2, 5\]; expected \[M, 5\], .* or \[6, M, 5\]"):
-        call(torch.ones(4, 2, 5))
-    with pytest.raises(TypeError, match="negatives is list; give a floating-point torch tensor"):
-        call([1.0])
-    with pytest.raises(ValueError, match=r"log_weights has shape \[6, 6\]; expected a tensor \[6, 8\]: a row"):
-        call(torch.ones(2, 5).double(), torch.zeros(6, 6))

@@ -49,10 +49,3 @@ def test_a_loss_is_not_added_to_a_number_nor_multiplied_by_a_loss(two):
     for combine in (lambda: a + 1.0, lambda: 1.0 + a, lambda: a * b):
         with pytest.raises(TypeError):
             combine()
-
-
-def test_a_loss_without_terms_or_with_a_vector_is_refused():
-    with pytest.raises(ValueError, match="at least one term"):
-        Loss({})
-    with pytest.raises(ValueError, match=r"'pull' has shape \[3\].*scalar"):
-        Loss({"pull": torch.ones(3)})

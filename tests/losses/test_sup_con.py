@@ -29,8 +29,3 @@ def test_the_names_of_the_classes_do_not_matter(make_views):
     views, labels = make_views(), torch.tensor([0, 1, 0, 2, 1, 0])
     renamed = torch.tensor([7, -3, 7, 5, -3, 7])
     assert sup_con(*views, labels, 0.1).total == sup_con(*views, renamed, 0.1).total
-
-
-def test_another_number_of_labels_is_refused(unchecked_annotations):
-    with pytest.raises(ValueError, match=r"labels has shape \[2\]; expected \[3\], one per sentence"):
-        sup_con(torch.eye(3), torch.eye(3), torch.arange(2), 0.1)
