@@ -100,8 +100,3 @@ def test_a_named_set_that_is_absent_is_an_error_and_so_is_none_at_all(tmp_path):
         Clustering().collect(tmp_path, ["Tweet", "AgNews"])
     tasks, missing = Clustering(seeds=range(7, 9)).collect(tmp_path, ["Tweet"])
     assert [task.name for task in tasks] == ["Tweet"] and missing == {} and tasks[0].seeds == (7, 8)
-
-
-def test_a_suite_without_seeds_or_starts_is_refused():
-    with pytest.raises(ValueError, match="seeds is empty"):
-        Clustering(seeds=[])

@@ -9,8 +9,8 @@ import pandas
 import pytest
 from tiny import make_encoder, make_sentences
 
-from cselab.data import DataError, MissingFile, Pairs
-from cselab.evaluators import STS, Geometry, RandomEncoder, Scores, evaluate, read_scores, word_overlap
+from cselab.data import DataError, Pairs
+from cselab.evaluators import STS, Geometry, RandomEncoder, Scores, evaluate, read_scores
 from cselab.evaluators.records import Record
 from cselab.evaluators.vectors import encode_distinct
 from cselab.metrics import alignment, effective_rank, feature_correlation, mean_cosine, uniformity
@@ -113,18 +113,6 @@ def test_duplicate_vectors_are_counted(angles):
     assert evaluate(RandomEncoder(), pairs).records[0].duplicates == 0
 
 
-def test_unknown_names_list_the_allowed(angles, sts_folder):
-    with pytest.raises(ValueError, match=r"unknown suite 'stss'.* Choose one of sts, geometry, transfer"):
-        evaluate(angles, "stss", data=sts_folder)
-    with pytest.raises(ValueError, match=r"unknown task 'STS11'\. Did you mean 'STS1\d'\? The tasks are: sts: STS12"):
-        evaluate(angles, "sts", data=sts_folder, tasks=["STS11"])
-    with pytest.raises(ValueError, match=r"unknown aggregation 'median'.* Choose one of all, mean"):
-        evaluate(angles, "sts", data=sts_folder, aggregation="median")
-    with pytest.raises(ValueError, match="tasks is empty"):
-        evaluate(angles, "sts", data=sts_folder, tasks=[])
-    assert angles.calls == []
-
-
 def test_scores_travel_through_json(angles, sts_folder, tmp_path):
     scores = evaluate(Broken(angles, with_nan), "sts", data=sts_folder, tasks=["STS-B"])
     scores.records.extend(evaluate(angles, "geometry", data=sts_folder).records)
@@ -173,14 +161,6 @@ def test_a_suite_is_an_object_with_options_or_a_name_whose_options_are_passed_on
     ]
 
 
-def test_an_option_that_no_suite_has_lists_whose_there_are(angles, sts_folder):
-    with pytest.raises(TypeError, match=r"no.* option 'protocol'; sts has aggregation, seed; geometry has split"):
-        evaluate(angles, "sts", sts_folder, protocol="senteval")
-    with pytest.raises(TypeError, match="option 'aggregation'"):
-        evaluate(angles, STS(), sts_folder, aggregation="mean")
-    assert angles.calls == []
-
-
 def test_pairs_may_be_tuples_a_table_or_a_file(angles, tmp_path):
     rows = [("0 a", "0 b", 5.0), ("10 c", "70 d", 3.0), ("20 e", "160 f", 0.5)]
     table = pandas.DataFrame(rows, columns=["sentence1", "sentence2", "score"])
@@ -190,8 +170,6 @@ def test_pairs_may_be_tuples_a_table_or_a_file(angles, tmp_path):
     for source in (rows, table, tmp_path / "mine.tsv", str(tmp_path / "mine.csv")):
         (score,) = evaluate(angles, source).scores.values()
         assert score == expected
-    with pytest.raises(MissingFile, match=r"none\.tsv: no such file"):
-        evaluate(angles, "none.tsv")
 
 
 # ---------------------------------------------------------------------------------------------- the cache
@@ -250,11 +228,6 @@ def test_sentences_with_line_ends_are_not_confused(tmp_path):
     assert len(list(tmp_path.iterdir())) == 2
 
 
-def test_an_encoder_without_a_weights_hash_cannot_be_cached(pairs, tmp_path):
-    with pytest.raises(ValueError, match="RandomEncoder cannot be cached"):
-        evaluate(RandomEncoder(), pairs, cache=tmp_path)
-
-
 # ----------------------------------------------------------------------------------------------- geometry
 
 
@@ -285,11 +258,6 @@ def test_the_geometry_of_a_corpus_has_no_alignment(angles, tmp_path):
     assert from_file.missing == {"alignment": "corpus.txt has no pairs with a score above 4"}
 
 
-def test_an_alignment_asked_for_by_name_needs_pairs(angles):
-    with pytest.raises(ValueError, match="no alignment: sentences has no pairs"):
-        evaluate(angles, "geometry", data=["0 a", "30 b"], tasks=["alignment"])
-
-
 def test_the_geometry_is_that_of_sts_b_dev_unless_another_split_is_asked_for(angles, sts_folder):
     for options, split, rows in (({}, "dev", 3000), ({"split": "test"}, "test", 2758)):
         scores = evaluate(angles, "geometry", sts_folder, ["uniformity"], **options)
@@ -297,8 +265,6 @@ def test_the_geometry_is_that_of_sts_b_dev_unless_another_split_is_asked_for(ang
         assert (record.task, record.split, record.rows) == ("STS-B", split, rows)
         assert str(scores).splitlines()[1].split()[:3] == ["uniformity", split, str(rows)]
     assert evaluate(RandomEncoder(), "geometry", "world", ["mean_cosine"]).records[0].task == "world-sts"
-    with pytest.raises(ValueError, match=r"unknown split 'all'.* Choose one of train, dev, test, full"):
-        evaluate(angles, "geometry", sts_folder, split="all")
 
 
 def test_a_large_corpus_is_sampled_and_says_so(angles, monkeypatch):
@@ -311,11 +277,6 @@ def test_a_large_corpus_is_sampled_and_says_so(angles, monkeypatch):
     (record,) = [record for record in scores.records if record.metric == "uniformity"]
     assert "drawn at random" in record.protocol
     assert record.value == pytest.approx(exact, abs=5 * record.standard_error)
-
-
-def test_a_suite_of_folders_refuses_sentences(angles):
-    with pytest.raises(TypeError, match="the sts suite reads a data folder, not list"):
-        evaluate(angles, "sts", data=["0 a"])
 
 
 def test_a_prompt_is_put_before_every_sentence_and_named_in_the_record(tmp_path):
@@ -331,5 +292,3 @@ def test_a_prompt_is_put_before_every_sentence_and_named_in_the_record(tmp_path)
     assert evaluate(encoder, pairs, prompt_name="query", cache=tmp_path).scores == by_name.scores
     with pytest.raises(ValueError, match="unknown prompt 'passage'; tiny has"):
         evaluate(encoder, pairs, prompt_name="passage")
-    with pytest.raises(TypeError, match="word_overlap has no prompts: leave out prompt_name='query'"):
-        evaluate(word_overlap, pairs, prompt_name="query")

@@ -5,7 +5,7 @@ from scipy import stats
 from cselab.data import Pairs, load_sts
 from cselab.evaluators import evaluate
 from cselab.evaluators.own_pairs import OwnPairs
-from cselab.evaluators.sts import AGGREGATIONS, StsTask, strata
+from cselab.evaluators.sts import AGGREGATIONS, StsTask
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics import DegenerateEmbeddings
 
@@ -103,11 +103,6 @@ def test_the_similarity_is_the_cosine():
     vectors = np.array([[2.0, 0.0], [0.0, 0.5], [7.0, 7.0]])
     outcome = StsTask(pairs, "toy").outcome(Encoded(["e1", "e2", "both"], vectors))
     assert outcome.predicted == pytest.approx([1.0, 0.0, np.sqrt(0.5)])
-
-
-def test_unknown_aggregations_list_the_known():
-    with pytest.raises(ValueError, match=r"unknown aggregation 'wmean'.* Choose one of all, mean, weighted_mean"):
-        strata(["a"], "wmean")
 
 
 def test_word_overlap_scores_the_real_sets_as_the_literature_knows(real_data):

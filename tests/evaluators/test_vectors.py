@@ -44,7 +44,7 @@ def test_anything_but_a_row_a_sentence_is_refused(vectors):
 
 def test_packed_bits_are_refused_with_what_unpacks_them():
     bits = np.packbits(np.random.default_rng(0).normal(size=(2, 64)) > 0, axis=1)
-    with pytest.raises(ValueError, match=r"packed bits .* np.unpackbits"):
+    with pytest.raises(ValueError, match=r"bits.* np.unpackbits"):
         encode(Returns(bits), ["a", "b"])
 
 
@@ -72,12 +72,6 @@ def test_soundness_is_checked_in_every_block():
     vectors[9_998] = np.nan
     with pytest.raises(DegenerateEmbeddings, match="1 of 10000 embeddings are not finite"):
         require_sound(vectors)
-
-
-def test_zero_vectors_have_no_cosine():
-    encoded = Encoded(["a", "b", "c"], np.array([[1.0, 0.0], [0.0, 0.0], [0.0, 1.0]]))
-    with pytest.raises(DegenerateEmbeddings, match="1 embeddings are zero vectors"):
-        encoded.similarities(["a"], ["b"])
 
 
 def test_pairs_of_one_direction_have_one_cosine_whatever_float32_makes_of_it():
