@@ -22,10 +22,10 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from cselab._util.arguments import Momentum, NonNegativeFloat, Range, UnitInterval, checked
+from cselab._util.arguments import Momentum, NonNegativeFloat, Satisfies, UnitInterval, checked
 
-Kind = Annotated[str, Range("'zca' or 'pca'", ("zca", "pca").__contains__)]
-Divisor = Annotated[str, Range("'n' or 'n-1'", ("n", "n-1").__contains__)]
+Kind = Annotated[str, Satisfies("'zca' or 'pca'", ("zca", "pca").__contains__)]
+Divisor = Annotated[str, Satisfies("'n' or 'n-1'", ("n", "n-1").__contains__)]
 
 Vectors = Float[Tensor, "n d"]
 Matrices = Float[Tensor, "*groups w w"]

@@ -58,7 +58,7 @@ PACKAGES = {
 
 MAY_KNOW = {
     "_util": "",
-    "losses": "",
+    "losses": "_util",
     "sgw": "_util",
     "metrics": "_util",
     "data": "_util",

@@ -5,29 +5,47 @@ from dataclasses import dataclass
 from functools import cache, wraps
 from inspect import signature
 from math import inf
+from operator import ge, gt, le, lt
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
+from annotated_types import Ge, GroupedMetadata, Gt, Interval
+
 F = TypeVar("F", bound=Callable)
 
 
+PositiveFloat = Annotated[float, Gt(0)]
+NonNegativeFloat = Annotated[float, Ge(0)]
+UnitInterval = Annotated[float, Interval(ge=0, le=1)]
+Momentum = Annotated[float, Interval(ge=0, lt=1)]
+PositiveInt = Annotated[int, Ge(1)]
+AtLeastTwo = Annotated[int, Ge(2)]
+ViewCount = Annotated[int, Interval(ge=2, le=1000)]
+NonNegativeInt = Annotated[int, Ge(0)]
+Seed = Annotated[int, Interval(ge=-(2**63), le=2**63 - 1)]
+"""The seeds of torch's random numbers."""
+
+BOUNDS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
+    "gt": ("above", gt), "ge": ("of at least", ge), "lt": ("below", lt), "le": ("of at most", le),
+}  # fmt: skip
+"""The bounds of annotated-types (`Gt`, `Ge`, `Lt`, `Le`, `Interval`), in words and as a test. NaN passes none."""
+
+
 @dataclass(frozen=True)
-class Range:
-    """Which numbers are allowed, in words and as a test."""
+class Satisfies:
+    """In an `Annotated`: a requirement besides bounds, in words and as a test."""
 
     words: str
-    allows: Callable[[float], bool]
+    test: Callable[[Any], bool]
 
 
-PositiveFloat = Annotated[float, Range("a number above 0", lambda x: x > 0)]
-NonNegativeFloat = Annotated[float, Range("a number of at least 0", lambda x: x >= 0)]
-UnitInterval = Annotated[float, Range("a number from 0 to 1", lambda x: 0 <= x <= 1)]
-Momentum = Annotated[float, Range("a number of at least 0, below 1", lambda x: 0 <= x < 1)]
-PositiveInt = Annotated[int, Range("a whole number of at least 1", lambda x: x >= 1)]
-AtLeastTwo = Annotated[int, Range("a whole number of at least 2", lambda x: x >= 2)]
-ViewCount = Annotated[int, Range("a whole number from 2 to 1,000", lambda x: 2 <= x <= 1000)]
-NonNegativeInt = Annotated[int, Range("a whole number of at least 0", lambda x: x >= 0)]
+@dataclass(frozen=True)
+class Because:
+    """In an `Annotated`: why a number below or above the bounds is refused."""
+
+    low: str = ""
+    high: str = ""
 
 
 class ArgumentError(TypeError, ValueError):
@@ -42,15 +60,32 @@ PLAIN: dict[Any, str] = {
 """The types that `accepts` tells apart, in words."""
 
 
+def bounds(annotation: Any) -> dict[str, float]:
+    """The bounds of an annotated number, by their names in annotated-types.
+
+    >>> bounds(Momentum), bounds(PositiveInt | None), bounds(str)
+    ({'ge': 0, 'lt': 1}, {'ge': 1}, {})
+    """
+    found: dict[str, float] = {}
+    for part in get_args(annotation):
+        for bound in part if isinstance(part, GroupedMetadata) else [part]:
+            found |= {name: getattr(bound, name) for name in BOUNDS if hasattr(bound, name)}
+        found |= bounds(part)
+    return found
+
+
 def allowed(annotation: Any) -> str:
     """The allowed values, in words.
 
     >>> allowed(float | None), allowed(Literal["mlp", "none"]), allowed(Sequence[str] | Path)
     ('a number, or None', "one of 'mlp', 'none'", 'a list, or a path')
+    >>> allowed(PositiveFloat), allowed(Momentum), allowed(ViewCount)
+    ('a number above 0', 'a number of at least 0, below 1', 'a whole number from 2 to 1,000')
     """
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return parts[1].words
+        words = [part.words for part in parts if isinstance(part, Satisfies)]
+        return words[0] if words else f"{allowed(parts[0])} {_range_in_words(bounds(annotation))}".rstrip()
     if origin is Literal:
         return f"one of {', '.join(map(repr, parts))}"
     if origin in (Union, UnionType):
@@ -61,13 +96,18 @@ def allowed(annotation: Any) -> str:
     return PLAIN.get(origin or annotation, PLAIN.get(name, f"a {name}"))
 
 
+def _range_in_words(limits: Mapping[str, float]) -> str:
+    if limits.keys() == {"ge", "le"}:
+        return f"from {limits['ge']:,} to {limits['le']:,}"
+    return ", ".join(f"{BOUNDS[name][0]} {limit:,}" for name, limit in limits.items())
+
+
 def accepts(annotation: Any, value: Any) -> bool:
     """Whether the annotation allows the value; an int counts as a float, a bool does not; NaN and infinity fail.
 
     A list is anything with elements but text; the elements of a list or tuple are checked unless they are text, which
     `cselab.data.rows` checks by index. Of an array the class, the number of dimensions and equal names are checked, and
-    that it has numbers. An annotation that says more than a
-    class (a protocol, a type variable) allows everything.
+    that it has numbers. An annotation that says more than a class (a protocol, a type variable) allows everything.
 
     >>> accepts(float, 1), accepts(int | None, None), accepts(float, True), accepts(int, 10**400)
     (True, True, False, True)
@@ -76,12 +116,15 @@ def accepts(annotation: Any, value: Any) -> bool:
     """
     origin, parts = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        return accepts(parts[0], value) and parts[1].allows(value)
+        tests = [part.test for part in parts if isinstance(part, Satisfies)]
+        held = (BOUNDS[name][1](value, limit) for name, limit in bounds(annotation).items())
+        return accepts(parts[0], value) and all(held) and all(test(value) for test in tests)
     if origin is Literal:
         return isinstance(value, str | int) and value in parts
     if origin in (Union, UnionType):
         return any(accepts(part, value) for part in parts) and not (Path in parts and str(value) == "")
     if annotation in (int, float):
+        value = value.item() if getattr(value, "shape", None) == (1,) else value  # a temperature that learns
         kinds = int if annotation is int else float | int
         return isinstance(value, kinds) and not isinstance(value, bool) and abs(value) < inf
     if origin in (Iterable, Sequence):
@@ -120,8 +163,18 @@ def check_argument(name: str, value: Any, annotation: Any) -> Any:
     if not accepts(annotation, value := as_number(value)):
         shape = getattr(value, "shape", None)
         given = f"{value!r:.60}" if shape is None else f"a {type(value).__name__} {tuple(shape)} of {value.dtype}"
-        raise ArgumentError(f"{name} is {given}; expected {allowed(annotation)}")
+        raise ArgumentError(f"{name} is {given}; expected {allowed(annotation)}{_reason(annotation, value)}")
     return value
+
+
+def _reason(annotation: Any, value: Any) -> str:
+    """Why a number out of its bounds is refused, where the annotation has a `Because`."""
+    parts = get_args(annotation)
+    for why in (part for part in parts if isinstance(part, Because)):
+        if accepts(parts[0], value):
+            low = any(not BOUNDS[name][1](value, limit) for name, limit in bounds(annotation).items() if name[0] == "g")
+            return f": {words}" if (words := why.low if low else why.high) else ""
+    return "".join(_reason(part, value) for part in parts if get_origin(part) is Annotated)
 
 
 NO_NUMBERS = "OSUVmMc"
@@ -139,6 +192,12 @@ def check_arguments(function: Callable, given: Mapping[str, Any]) -> None:
     for name, annotation in hints(function).items():
         if name in given:
             check_argument(name, given[name], annotation)
+
+
+def check_fields(instance: Any) -> None:
+    """Check the fields of a dataclass by its annotations; a number of numpy or torch becomes Python's."""
+    for name, annotation in hints(type(instance)).items():
+        object.__setattr__(instance, name, check_argument(name, getattr(instance, name), annotation))
 
 
 def checked(function: F) -> F:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
 
 import numpy as np
 
-from cselab._util.arguments import Range, checked
+from cselab._util.arguments import Satisfies, checked
 from cselab.metrics.significance import Comparison, Correlation, mcnemar, paired_bootstrap, paired_t_test
 
 from .geometry import PROTOCOLS
@@ -26,7 +26,8 @@ class Predictions(Protocol):
 
 
 Compared = Annotated[
-    Predictions, Range("the Scores of evaluate, or the result of a PairsEvaluator", lambda x: hasattr(x, "outcomes"))
+    Predictions,
+    Satisfies("the Scores of evaluate, or the result of a PairsEvaluator", lambda x: hasattr(x, "outcomes")),
 ]
 
 

@@ -2,12 +2,15 @@
 
 from math import cos, pi, sin
 
+from cselab._util.arguments import PositiveFloat, checked
+
 from .contrast import contrast, cosine_matrix, unit
-from .inputs import View, as_views, require_positive
+from .inputs import View, as_views
 from .result import Loss
 
 
-def arc_con(anchor: View, positive: View, temperature: float, margin: float) -> Loss:
+@checked
+def arc_con(anchor: View, positive: View, temperature: PositiveFloat, margin: float) -> Loss:
     """InfoNCE in which a positive pair counts as if its angle were larger by a margin.
 
         l_i = -log( exp(p_i) / (exp(p_i) + sum_{j != i} exp(cos(a_ij) / t)) ),   p_i = cos(a_ii + margin) / t
@@ -48,7 +51,6 @@ def arc_con(anchor: View, positive: View, temperature: float, margin: float) -> 
         tensor(1.0366)
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
-    require_positive("temperature", temperature)
     if not 0 <= margin < pi:
         raise ValueError(f"margin is {margin!r}; expected an angle in radians, 0 <= margin < pi (10 degrees: 0.1745)")
 

@@ -48,12 +48,12 @@ def cosines_against(anchor: View, positive: View, negatives: Negatives | None = 
     if negatives is None:
         return cosine_matrix(anchor, positive)
     check_negatives(negatives, anchor)
+    anchor, positive, negatives = widen(anchor, positive, negatives)
     if negatives.ndim == 2:
-        return cosine_matrix(anchor, torch.cat(widen(positive, negatives)))
-    anchor, negatives = widen(anchor, negatives)
+        return cosine_matrix(anchor, torch.cat([positive, negatives]))
     with full_precision(anchor):
         own = (unit(negatives) @ unit(anchor)[..., None])[..., 0]
-    return torch.cat(widen(cosine_matrix(anchor, positive), own), dim=1)
+    return torch.cat([cosine_matrix(anchor, positive), own], dim=1)
 
 
 def contrast(logits: Float[Tensor, "n k"]) -> Float[Tensor, " n"]:

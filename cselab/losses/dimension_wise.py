@@ -6,8 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
+
 from .contrast import contrast, scale, unit
-from .inputs import View, as_views, full_precision, require_one_of, require_positive, widen
+from .inputs import View, as_views, full_precision, widen
 from .result import Loss
 
 EPS = 1e-5  # added to the variance, as torch.nn.BatchNorm1d does
@@ -16,8 +18,9 @@ ExtraRows = Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m 
 """Rows that both views get, or those of the first view and those of the second."""
 
 
+@checked
 def dimension_contrastive(
-    anchor: View, positive: View, temperature: float, reduction: Literal["mean", "sum"] = "mean"
+    anchor: View, positive: View, temperature: PositiveFloat, reduction: Literal["mean", "sum"] = "mean"
 ) -> Loss:
     """Each dimension should be more similar to itself in the second view than to the remaining dimensions.
 
@@ -63,8 +66,6 @@ def dimension_contrastive(
         tensor(0.3133)
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
-    require_positive("temperature", temperature)
-    require_one_of("reduction", reduction, ("mean", "sum"))
     rows, dimensions = anchor.shape
     if dimensions < 2:
         raise ValueError("anchor and positive have a single dimension: at least two are needed")
@@ -79,7 +80,8 @@ def dimension_contrastive(
     return Loss({"dimension_contrastive": loss})
 
 
-def barlow_twins(anchor: View, positive: View, weight: float, extra_rows: ExtraRows | None = None) -> Loss:
+@checked
+def barlow_twins(anchor: View, positive: View, weight: NonNegativeFloat, extra_rows: ExtraRows | None = None) -> Loss:
     """The cross-correlation of the views' dimensions should be the identity.
 
         sum_c (1 - C_cc)^2 + weight sum_c sum_{d != c} C_cd^2
@@ -121,7 +123,6 @@ def barlow_twins(anchor: View, positive: View, weight: float, extra_rows: ExtraR
         {'invariance': 1.0, 'redundancy': 0.0}
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
-    require_positive("weight", weight, zero=True)
     if extra_rows is not None:
         anchor, positive = with_rows(anchor, positive, extra_rows)
 

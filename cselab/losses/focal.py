@@ -1,15 +1,18 @@
 """Focal-InfoNCE: hard negatives weigh more, dissimilar positives less."""
 
+from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
+
 from .contrast import LogWeights, Negatives, contrast, cosines_against
-from .inputs import View, as_views, require_positive, weighed
+from .inputs import View, as_views, weighed
 from .result import Loss
 
 
+@checked
 def focal_info_nce(
     anchor: View,
     positive: View,
-    temperature: float,
-    m: float,
+    temperature: PositiveFloat,
+    m: NonNegativeFloat,
     detach: bool = False,
     negatives: Negatives | None = None,
     log_weights: LogWeights | None = None,
@@ -55,8 +58,6 @@ def focal_info_nce(
         tensor(0.7437)
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
-    require_positive("temperature", temperature)
-    require_positive("m", m, zero=True)
 
     cosines = cosines_against(anchor, positive, negatives)
     factors = (cosines + m).diagonal_scatter(cosines.diagonal())

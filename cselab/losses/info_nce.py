@@ -5,15 +5,18 @@ from typing import Literal
 
 import torch
 
+from cselab._util.arguments import PositiveFloat, checked
+
 from .contrast import LogWeights, Negatives, contrast, cosine_matrix, cosines_against
-from .inputs import View, as_views, require_one_of, require_positive, weighed
+from .inputs import View, as_views, weighed
 from .result import Loss
 
 
+@checked
 def info_nce(
     anchor: View,
     positive: View,
-    temperature: float,
+    temperature: PositiveFloat,
     negatives: Negatives | None = None,
     log_weights: LogWeights | None = None,
 ) -> Loss:
@@ -62,12 +65,12 @@ def info_nce(
         tensor(0.8060)
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
-    require_positive("temperature", temperature)
     logits = cosines_against(anchor, positive, negatives) / temperature
     return Loss({"info_nce": contrast(weighed(logits, log_weights)).mean()})
 
 
-def nt_xent(anchor: View, positive: View, temperature: float) -> Loss:
+@checked
+def nt_xent(anchor: View, positive: View, temperature: PositiveFloat) -> Loss:
     """InfoNCE over all 2N views of the batch: every view is an anchor once, and has 2N - 2 negatives.
 
         l_i = -log( exp(s_ij) / sum_{k != i} exp(s_ik) ),   i = 1 ... 2N, j the second view of i's sentence
@@ -97,18 +100,18 @@ def nt_xent(anchor: View, positive: View, temperature: float) -> Loss:
         tensor(1.1654)
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
-    require_positive("temperature", temperature)
     views, others = torch.cat([anchor, positive]), torch.cat([positive, anchor])
     logits = cosine_matrix(views, others) / temperature  # the second view on the diagonal, oneself N further
     own = torch.eye(len(views), dtype=torch.bool, device=views.device).roll(len(anchor), 1)
     return Loss({"nt_xent": contrast(logits.masked_fill(own, -inf)).mean()})
 
 
+@checked
 def decoupled_info_nce(
     positive_pair: tuple[View, View],
     negative_pair: tuple[View, View],
-    temperature: float,
-    m: float = 1.0,
+    temperature: PositiveFloat,
+    m: PositiveFloat = 1.0,
     m_on: Literal["negatives", "positive"] = "negatives",
     negatives: Negatives | None = None,
     log_weights: LogWeights | None = None,
@@ -157,9 +160,6 @@ def decoupled_info_nce(
     """
     names = ("positive_pair[0]", "positive_pair[1]", "negative_pair[0]", "negative_pair[1]")
     views = as_views(**dict(zip(names, (*positive_pair, *negative_pair), strict=True)))
-    require_positive("temperature", temperature)
-    require_positive("m", m)
-    require_one_of("m_on", m_on, ("negatives", "positive"))
 
     positives = cosine_matrix(*views[:2]).diagonal() / temperature
     logits = cosines_against(views[2], views[3], negatives) / temperature
@@ -171,12 +171,13 @@ def decoupled_info_nce(
     return Loss({"decoupled_info_nce": contrast(logits).mean()})
 
 
+@checked
 def off_dropout_info_nce(
     anchor: View,
     positive: View,
     clean: View,
-    temperature: float,
-    m: float,
+    temperature: PositiveFloat,
+    m: PositiveFloat,
     m_on: Literal["negatives", "positive"] = "negatives",
     negatives: Negatives | None = None,
     log_weights: LogWeights | None = None,

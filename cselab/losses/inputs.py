@@ -1,8 +1,6 @@
 """The requirements of every loss for its arguments, and the error messages."""
 
-from collections.abc import Collection
 from functools import reduce
-from math import inf
 
 import torch
 from jaxtyping import Float
@@ -88,16 +86,3 @@ def widen(*tensors: Tensor) -> list[Tensor]:
 def full_precision(tensor: Tensor) -> torch.autocast:
     """A context in which `torch.autocast` does not turn matrix products into half precision."""
     return torch.autocast(device_type=tensor.device.type, enabled=False)
-
-
-def require_positive(name: str, value: float, zero: bool = False) -> None:
-    """Raise ValueError unless `value` is one positive, finite number; or 0, where `zero` is allowed."""
-    one = value.numel() == 1 if isinstance(value, Tensor) else isinstance(value, float | int)
-    if not one or not (value > 0 or (zero and value == 0)) or value == inf:
-        raise ValueError(f"{name} is {value!r:.80}; expected a positive, finite number{', or 0' if zero else ''}")
-
-
-def require_one_of(name: str, value: str, allowed: Collection[str]) -> None:
-    """Raise ValueError unless `value` is among `allowed`."""
-    if value not in allowed:
-        raise ValueError(f"{name} is {value!r}; allowed are {', '.join(map(repr, allowed))}")

@@ -1,11 +1,14 @@
 """The triplet loss with a margin, which precedes losses with in-batch negatives."""
 
+from cselab._util.arguments import NonNegativeFloat, checked
+
 from .contrast import unit
-from .inputs import View, as_views, require_positive
+from .inputs import View, as_views
 from .result import Loss
 
 
-def triplet(anchor: View, positive: View, negative: View, margin: float) -> Loss:
+@checked
+def triplet(anchor: View, positive: View, negative: View, margin: NonNegativeFloat) -> Loss:
     """The positive should be nearer to the anchor than the negative is, by a margin.
 
         l_i = max(0, D(anchor_i, positive_i) - D(anchor_i, negative_i) + margin),    D = 1 - cos
@@ -36,6 +39,5 @@ def triplet(anchor: View, positive: View, negative: View, margin: float) -> Loss
         tensor(2.5000)
     """
     anchor, positive, negative = as_views(anchor=anchor, positive=positive, negative=negative)
-    require_positive("margin", margin, zero=True)
     near, far = (1 - (unit(anchor) * unit(other)).sum(1) for other in (positive, negative))
     return Loss({"triplet": (near - far + margin).clamp(min=0).mean()})

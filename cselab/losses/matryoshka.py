@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 
+from cselab._util.arguments import PositiveFloat, checked
+
 from .contrast import LogWeights, Negatives
 from .info_nce import info_nce
 from .inputs import View, as_views
 from .result import Loss
 
 
+@checked
 def matryoshka_info_nce(
     anchor: View,
     positive: View,
-    temperature: float,
+    temperature: PositiveFloat,
     widths: Sequence[int],
     negatives: Negatives | None = None,
     log_weights: LogWeights | None = None,

@@ -6,17 +6,20 @@ from typing import Literal
 
 import torch
 
+from cselab._util.arguments import PositiveFloat, checked
+
 from .contrast import contrast, cosine_matrix
-from .inputs import View, as_views, require_one_of, require_positive
+from .inputs import View, as_views
 from .result import Loss
 
 
+@checked
 def multi_positive_info_nce(
     anchor: View,
     positives: Sequence[View],
-    temperature: float,
+    temperature: PositiveFloat,
     reduction: Literal["outside", "inside", "inside_printed"] = "outside",
-    weight: float = 1.0,
+    weight: PositiveFloat = 1.0,
 ) -> Loss:
     """InfoNCE of one anchor with several positives of the same sentence.
 
@@ -70,9 +73,6 @@ def multi_positive_info_nce(
     if not named:
         raise ValueError("positives is empty; give at least one view [N, d]")
     anchor, *positives = as_views(anchor=anchor, **named)
-    require_positive("temperature", temperature)
-    require_positive("weight", weight)
-    require_one_of("reduction", reduction, ("outside", "inside", "inside_printed"))
 
     logits = [cosine_matrix(anchor, positive) / temperature for positive in positives]
     losses = torch.stack([contrast(each) for each in logits])  # l_ip  [positives, N]

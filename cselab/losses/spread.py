@@ -2,12 +2,15 @@
 
 import torch
 
+from cselab._util.arguments import NonNegativeFloat, checked
+
 from .contrast import cosine_matrix
-from .inputs import View, as_views, require_positive
+from .inputs import View, as_views
 from .result import Loss
 
 
-def spread_out(vectors: View, mean_weight: float = 1.0) -> Loss:
+@checked
+def spread_out(vectors: View, mean_weight: NonNegativeFloat = 1.0) -> Loss:
     """How far the cosines of different sentences are from those of random directions: mean 0, second moment 1/d.
 
         M_1 = mean_{i != j} cos_ij,   M_2 = mean_{i != j} cos_ij^2,   l = mean_weight M_1^2 + max(0, M_2 - 1/d)
@@ -36,7 +39,6 @@ def spread_out(vectors: View, mean_weight: float = 1.0) -> Loss:
         ({'spread_mean': 0.0, 'spread_moment': 0.0}, {'spread_mean': 1.0, 'spread_moment': 0.75})
     """
     (vectors,) = as_views(vectors=vectors)
-    require_positive("mean_weight", mean_weight, zero=True)
     cosines = cosine_matrix(vectors, vectors)
     others = cosines[~torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)]
     moment = (others.square().mean() - 1 / vectors.shape[1]).clamp(min=0)

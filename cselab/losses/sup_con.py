@@ -6,12 +6,15 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from cselab._util.arguments import PositiveFloat, checked
+
 from .contrast import cosine_matrix
-from .inputs import View, as_views, require_positive
+from .inputs import View, as_views
 from .result import Loss
 
 
-def sup_con(anchor: View, positive: View | list[View], labels: Int[Tensor, " n"], temperature: float) -> Loss:
+@checked
+def sup_con(anchor: View, positive: View | list[View], labels: Int[Tensor, " n"], temperature: PositiveFloat) -> Loss:
     """NT-Xent in which every view of every sentence of the same class is a positive.
 
         l_i = -1/|P(i)| sum_{p in P(i)} log( e^{s_ip} / sum_{a != i} e^{s_ia} ),   i = 1 ... 2N (3N with a third view)
@@ -45,7 +48,6 @@ def sup_con(anchor: View, positive: View | list[View], labels: Int[Tensor, " n"]
     """
     others = positive if isinstance(positive, list) else [positive]
     anchor, *others = as_views(anchor=anchor, **{f"positive {i}": view for i, view in enumerate(others)})
-    require_positive("temperature", temperature)
     if labels.shape != anchor.shape[:1]:
         raise ValueError(f"labels has shape {list(labels.shape)}; expected [{len(anchor)}], one per sentence")
     views, classes = torch.cat([anchor, *others]), labels.repeat(1 + len(others))

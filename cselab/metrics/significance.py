@@ -13,7 +13,7 @@ from typing import Annotated
 import numpy as np
 from jaxtyping import Bool, Float, Int, Shaped
 
-from cselab._util.arguments import NO_NUMBERS, NonNegativeInt, PositiveInt, Range, check_arguments, checked
+from cselab._util.arguments import NO_NUMBERS, NonNegativeInt, PositiveInt, Satisfies, check_arguments, checked
 
 RESAMPLES = 1000
 BLOCK = 250_000  # numbers drawn at a time
@@ -25,8 +25,9 @@ ROUNDING = 1e-12
 
 Values = Shaped[np.ndarray, " n"]
 Side = Shaped[np.ndarray, " _n"]  # its length is checked with words
-Correlation = Annotated[str, Range("'spearman' or 'pearson'", ("spearman", "pearson").__contains__)]
-Metric = Annotated[str, Range("'spearman', 'pearson' or 'accuracy'", ("spearman", "pearson", "accuracy").__contains__)]
+Correlation = Annotated[str, Satisfies("'spearman' or 'pearson'", ("spearman", "pearson").__contains__)]
+METRICS = ("spearman", "pearson", "accuracy")
+Metric = Annotated[str, Satisfies("'spearman', 'pearson' or 'accuracy'", METRICS.__contains__)]
 Labels = Int[np.ndarray, " _n"]
 Interval = tuple[float, float]
 Strata = Sequence[tuple[np.ndarray, float]]

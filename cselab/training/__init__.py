@@ -6,7 +6,14 @@ are identical are refused), `processes` (several at once), `run_folder` (files).
 `cselab.evaluators.dev`.
 """
 
-from .config import TrainConfig
-from .loop import Callback, Evaluator, Run, StopTraining, TrainingDiverged, train
+from typing import TYPE_CHECKING
 
-__all__ = ["Callback", "Evaluator", "Run", "StopTraining", "TrainConfig", "TrainingDiverged", "train"]
+from cselab._util.lazy import attach
+
+if TYPE_CHECKING:
+    from .config import TrainConfig
+    from .loop import Callback, Evaluator, Run, StopTraining, TrainingDiverged, train
+
+__getattr__, __dir__, __all__ = attach(
+    __name__, {".config": "TrainConfig", ".loop": "Callback Evaluator Run StopTraining TrainingDiverged train"}
+)

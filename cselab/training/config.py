@@ -1,21 +1,20 @@
 """The settings of a training run."""
 
-from dataclasses import dataclass, field, fields
-from operator import ge, gt, le, lt
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from cselab._util.arguments import check_argument, hints
+from annotated_types import Ge, Interval
 
-BOUNDS = {"above": ("above", gt), "least": ("at least", ge), "below": ("below", lt), "most": ("at most", le)}
-"""The limits that the metadata of a setting may have, in words and as a test. NaN passes none."""
+from cselab._util.arguments import Because, PositiveFloat, PositiveInt, Seed, check_fields
+
+Steps = Annotated[int, Interval(ge=1, le=10**9), Because(high="at 100 steps per second that is four months")]
 
 
 @dataclass(frozen=True)
 class TrainConfig:
     """Length, learning rate and evaluation of a training run. The defaults are SimCSE's for BERT-base.
 
-    `cselab train` has an option for each field; `metadata` gives the allowed values: "least",
-    "most", "above" or "below", with reasons: "too_few", "too_many".
+    `cselab train` has an option for each field; the annotations give the allowed values.
 
     Args:
         steps: optimiser steps; by default computed from `epochs`.
@@ -40,39 +39,24 @@ class TrainConfig:
         ValueError: a value out of its range; names the setting.
     """
 
-    steps: int | None = field(
-        default=None, metadata={"least": 1, "most": 10**9, "too_many": "at 100 steps per second that is four months"}
-    )
-    epochs: float = field(
-        default=1.0, metadata={"above": 0, "most": 10**6, "too_many": "use steps for a run of a certain length"}
-    )
-    batch_size: int = field(default=64, metadata={"least": 2, "too_few": "a single sentence has no negatives"})
-    lr: float = field(default=3e-5, metadata={"least": 0, "most": 10**6})
-    warmup: float = field(default=0.0, metadata={"least": 0, "below": 1, "too_many": "it is a share of the steps"})
-    weight_decay: float = field(default=0.0, metadata={"least": 0, "most": 10**6})
-    clip: float = field(default=1.0, metadata={"above": 0})
-    seed: int = 42
-    max_length: int = field(default=32, metadata={"least": 3})
-    eval_every: int = field(default=125, metadata={"least": 1})
-    checkpoint_every: int | None = field(default=None, metadata={"least": 1})
+    steps: Steps | None = None
+    epochs: Annotated[float, Interval(gt=0, le=10**6), Because(high="use steps for a run of a certain length")] = 1.0
+    batch_size: Annotated[int, Ge(2), Because(low="a single sentence has no negatives")] = 64
+    lr: Annotated[float, Interval(ge=0, le=10**6)] = 3e-5
+    warmup: Annotated[float, Interval(ge=0, lt=1), Because(high="it is a share of the steps")] = 0.0
+    weight_decay: Annotated[float, Interval(ge=0, le=10**6)] = 0.0
+    clip: PositiveFloat = 1.0
+    seed: Seed = 42
+    max_length: Annotated[int, Ge(3)] = 32
+    eval_every: PositiveInt = 125
+    checkpoint_every: PositiveInt | None = None
     precision: Literal["auto", "fp32", "bf16"] = "auto"
     representation: Literal["backbone", "head"] | None = None
-    patience: int | None = field(default=None, metadata={"least": 1})
-    mini_batch_size: int | None = field(default=None, metadata={"least": 1})
+    patience: PositiveInt | None = None
+    mini_batch_size: PositiveInt | None = None
 
     def __post_init__(self) -> None:
-        annotations = hints(TrainConfig)
-        for setting in fields(self):
-            value, allowed = getattr(self, setting.name), setting.metadata
-            if value is None and setting.default is None:
-                continue
-            object.__setattr__(self, setting.name, check_argument(setting.name, value, annotations[setting.name]))
-            for name, (words, holds) in BOUNDS.items():
-                if name in allowed and not holds(value, allowed[name]):
-                    why = allowed.get("too_many" if name in ("most", "below") else "too_few")
-                    raise ValueError(
-                        f"{setting.name} must be {words} {allowed[name]:,}, got {value}{f': {why}' if why else ''}"
-                    )
+        check_fields(self)
 
     def length(self, rows: int) -> int:
         """The number of steps of a run over `rows` rows."""

@@ -30,7 +30,6 @@ from cselab.encoders.distributed import all_processes
 from cselab.encoders.encoder import SentenceEncoder, eval_mode, exclusive
 from cselab.encoders.encoding import Encode
 from cselab.encoders.speed import chosen_precision, computing_in, is_asynchronous
-from cselab.losses import Loss
 from cselab.methods import Method, Setup, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
 
@@ -216,9 +215,9 @@ def train(
                     method.train()
                     with arithmetic:
                         loss = method.loss(method.views(encode, batch))
-                    norms = norm_of_each_term(loss, weights) if evaluate else {}
+                    norms = norm_of_each_term(loss.terms, weights) if evaluate else {}
                     norm = backward(loss.total, weights, config.clip)
-                    run.unread.append(numbers_of(step, loss, norm, norms))
+                    run.unread.append(numbers_of(step, loss.terms, norm, norms))
                     rows = read_rows(run) if evaluate or save or len(run.unread) >= most_unread else []
                     if most_unread > 1:
                         skip_if_infinite(optimizer, norm)
@@ -365,10 +364,10 @@ def seed_device(device: torch.device, seed: int) -> None:
     (torch.default_generator if device.type == "cpu" else torch).manual_seed(seed)
 
 
-def norm_of_each_term(loss: Loss, weights: Sequence[nn.Parameter]) -> dict[str, float]:
+def norm_of_each_term(terms: Mapping[str, Tensor], weights: Sequence[nn.Parameter]) -> dict[str, float]:
     """The norm of the gradient of each term of the loss, including its factor, where there are several."""
     norms = {}
-    for name, term in loss.terms.items() if len(loss.terms) > 1 else ():
+    for name, term in terms.items() if len(terms) > 1 else ():
         gradients = torch.autograd.grad(term, weights, retain_graph=True, allow_unused=True)
         gradient = torch.cat([part.flatten() for part in gradients if part is not None])
         norms[f"gradient_norm/{name}"] = float(mean_over_processes(gradient).norm())
@@ -394,10 +393,10 @@ def update(optimizer: torch.optim.Optimizer, schedule: torch.optim.lr_scheduler.
 # ------------------------------------------------------------------------------- the numbers of a step, read late
 
 
-def numbers_of(step: int, loss: Loss, norm: Tensor, norms: Mapping[str, float]) -> UnreadStep:
+def numbers_of(step: int, terms: Mapping[str, Tensor], norm: Tensor, norms: Mapping[str, float]) -> UnreadStep:
     """The numbers of a step, left on their device: the terms of its loss and the norm of its gradient."""
-    tensors = {name: number.detach().float() for name, number in (*loss.terms.items(), ("gradient_norm", norm))}
-    return step, tensors, norms
+    numbers = {name: number.detach().float() for name, number in (*terms.items(), ("gradient_norm", norm))}
+    return step, numbers, norms
 
 
 def read_rows(run: Run) -> list[dict[str, Any]]:

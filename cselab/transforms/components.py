@@ -7,7 +7,7 @@ from jaxtyping import Float
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cselab._util.arguments import Range, check_argument
+from cselab._util.arguments import Satisfies, check_argument
 
 from .whitening import FLOATS, near_one
 
@@ -36,7 +36,7 @@ class ComponentsRemoved(TransformerMixin, BaseEstimator):
             ValueError: fewer than two rows, NaN or infinite entries, a `k` below 0 or above the number of dimensions.
         """
         x = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
-        fits = Range(
+        fits = Satisfies(
             f"a whole number from 0 to {x.shape[1]}, the dimensions of the embeddings", lambda k: 0 <= k <= x.shape[1]
         )
         check_argument("k", self.k, Annotated[int, fits])

@@ -9,7 +9,7 @@ from jaxtyping import Float
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cselab._util.arguments import NonNegativeFloat, NonNegativeInt, PositiveInt, check_arguments
+from cselab._util.arguments import NonNegativeFloat, PositiveInt, Seed, check_fields
 
 from .glow import Glow
 
@@ -36,10 +36,10 @@ class BertFlow(TransformerMixin, BaseEstimator):
     epochs: PositiveInt = 1
     batch_size: PositiveInt = 32
     learning_rate: NonNegativeFloat = 1e-3
-    seed: NonNegativeInt = 0
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        check_arguments(BertFlow, vars(self))
+        check_fields(self)
 
     def fit(self, X: Any, y: Any = None) -> "BertFlow":
         """Fit the flow, starting its activation norms from all rows; pipelines pass `y`.

@@ -6,11 +6,12 @@ See also: `cselab.sgw` for whitening inside a training step.
 from typing import Annotated, Any
 
 import numpy as np
+from annotated_types import Interval
 from jaxtyping import Float
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from cselab._util.arguments import Range, check_argument
+from cselab._util.arguments import check_argument
 from cselab.metrics.geometry import rank
 
 FLOATS = [np.float64, np.float32]
@@ -54,8 +55,7 @@ class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
         n, width = X.shape
-        fits = Range(f"a whole number from 1 to {width}", lambda n: 1 <= n <= width)
-        check_argument("n_components", self.n_components, Annotated[int, fits] | None)
+        check_argument("n_components", self.n_components, Annotated[int, Interval(ge=1, le=width)] | None)
         x, exponent = near_one(X)
         centred = x - x[0]  # exactly zero for rows that are the same
         variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(centred, rowvar=False)))

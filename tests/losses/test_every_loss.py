@@ -219,9 +219,9 @@ def test_views_of_different_shapes_are_refused(make_views, unchecked_annotations
     ("change", "kind", "said"),
     [
         (lambda view: view[:1], ValueError, "1 row.*two sentences.*batch size"),
-        (lambda view: view[..., None], ValueError, r"\[6, 5, 1\].*\[N, d\]"),
+        (lambda view: view[..., None], ValueError, r"[\[(]6, 5, 1[\])].*\[[Nn],? d\]"),
         (lambda view: view.long(), TypeError, "torch.int64.*floating-point"),
-        (lambda view: view.numpy(), TypeError, r"ndarray.*torch tensor of shape \[N, d\]"),
+        (lambda view: view.numpy(), TypeError, r"ndarray.*tensor.*\[[Nn],? d\]"),
     ],
 )
 @every_loss
@@ -237,7 +237,7 @@ TEMPERED = [function for function in EXPORTED if "temperature" in inspect.signat
 @pytest.mark.parametrize("function", TEMPERED, ids=lambda function: function.__name__)
 def test_a_temperature_that_is_not_positive_is_refused(make_views, unchecked_annotations, function, temperature):
     loss = Case(function, {"temperature": temperature})
-    with pytest.raises(ValueError, match=r"temperature is .*; expected a positive, finite number"):
+    with pytest.raises(ValueError, match=r"temperature is .*; expected a number above 0"):
         loss(make_views(loss.views))
 
 

@@ -92,3 +92,11 @@ def test_own_negatives_are_computed_on_in_single_precision(make_views, dtype):
         under_autocast = info_nce(anchor, positive, T, own).total
     assert under_autocast.dtype == torch.float32
     assert_close(under_autocast, info_nce(anchor, positive, T, own.float()).total)
+
+
+@every_loss
+def test_negatives_of_double_precision_are_widened_to(loss, make_views):
+    """A queue in float64 beside an encoder in float32."""
+    views = [view.float() for view in make_views(3)]
+    for more in (torch.eye(5)[:4].double(), torch.eye(5)[:4].double().expand(6, 4, 5)):
+        assert_close(loss(*views, more).total.float(), loss(*views, more.float()).total)

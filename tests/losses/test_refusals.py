@@ -18,9 +18,9 @@ WITH_NEGATIVES = (
 VALUES = [
     (lambda: Loss({}), "at least one term"),
     (lambda: Loss({"pull": torch.ones(3)}), r"'pull'.*\[3\].*scalar"),
-    *((lambda m=m: losses.arc_con(ROWS, ROWS, 0.05, m), "margin is .*pi") for m in (-0.1, math.pi, math.nan)),
+    *((lambda m=m: losses.arc_con(ROWS, ROWS, 0.05, m), "margin is .*pi") for m in (-0.1, math.pi)),
     (lambda: losses.barlow_twins(ROWS, ROWS, -1.0), "weight is -1"),
-    (lambda: losses.barlow_twins(ROWS, ROWS, None), "weight is None.*positive.* or 0"),
+    (lambda: losses.barlow_twins(ROWS, ROWS, None), "weight is None.*number of at least 0"),
     (lambda: losses.barlow_twins(ROWS, ROWS, 0.1, torch.ones(3, 4)), r"extra_rows .*\[M, 5\]"),
     (lambda: losses.barlow_twins(ROWS, ROWS, 0.1, (ROWS[:3], ROWS[:2])), r"\[3, 5\] and \[2, 5\].*same M"),
     (lambda: losses.dimension_contrastive(ROWS[:, :1], ROWS[:, :1], 5.0), "single dimension"),
@@ -45,11 +45,12 @@ VALUES = [
         lambda: losses.off_dropout_info_nce(ROWS, ROWS, ROWS, 0.05, 0.9, m_on="both"),
         "m_on is 'both'.*'negatives', 'positive'",
     ),
-    (lambda: losses.spread_out(ROWS, -1), "mean_weight is -1.*positive.* or 0"),
-    (lambda: losses.spread_out(ROWS, torch.ones(2)), "mean_weight is tensor"),
+    (lambda: losses.spread_out(ROWS, -1), "mean_weight is -1.*number of at least 0"),
+    (lambda: losses.spread_out(ROWS, torch.ones(2)), "mean_weight is a Tensor"),
     (lambda: losses.sup_con(ROWS, ROWS, torch.arange(2), 0.1), r"labels has shape \[2\].*\[6\]"),
-    (lambda: losses.triplet(ROWS, ROWS, ROWS, -1), "margin is -1.*positive.* or 0"),
+    (lambda: losses.triplet(ROWS, ROWS, ROWS, -1), "margin is -1.*number of at least 0"),
     (lambda: losses.triplet(ROWS, ROWS, ROWS, math.inf), "margin is inf"),
+    (lambda: losses.arc_con(ROWS, ROWS, 0.05, math.nan), "margin is nan"),
     *(
         (lambda f=f: f(torch.ones(4, 3)), r"negatives has shape \[4, 3\].*\[M, 5\].*\[6, M, 5\]")
         for f in WITH_NEGATIVES
@@ -59,7 +60,7 @@ VALUES = [
         (lambda f=f: f(torch.ones(2, 5), torch.zeros(6, 6)), r"log_weights has shape \[6, 6\].*\[6, 8\]")
         for f in WITH_NEGATIVES
     ),
-    (lambda: losses.info_nce(ROWS, ROWS, 1.0, log_weights=print), r"log_weights has shape \[\]"),
+    (lambda: losses.info_nce(ROWS, ROWS, 1.0, log_weights=print), r"log_weights is <built-in.*tensor"),
 ]
 
 
@@ -71,5 +72,5 @@ def test_losses_refuse_values_they_cannot_compute(call, said, unchecked_annotati
 
 @pytest.mark.parametrize("call", WITH_NEGATIVES)
 def test_losses_refuse_negatives_that_are_no_tensor(call, unchecked_annotations):
-    with pytest.raises(TypeError, match=r"negatives is list.*tensor"):
+    with pytest.raises(TypeError, match=r"negatives is \[1.0\].*tensor"):
         call([1.0])

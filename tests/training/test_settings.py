@@ -8,6 +8,7 @@ import pytest
 from tiny import make_encoder, make_sentences
 
 from cselab import SentenceEncoder
+from cselab._util.arguments import accepts, hints
 from cselab.training import StopTraining, TrainConfig, TrainingDiverged, train
 
 CORPUS = make_sentences(64)
@@ -45,14 +46,14 @@ def test_an_encoder_with_weights_that_are_not_finite_is_not_saved(tmp_path, valu
 
 @pytest.mark.parametrize("lr", [1e30, -1.0])
 def test_a_learning_rate_has_bounds(lr):
-    with pytest.raises(ValueError, match=r"lr must be at (most|least)"):
+    with pytest.raises(ValueError, match=r"lr is .*; expected a number from 0 to 1,000,000"):
         TrainConfig(lr=lr)
 
 
 @pytest.mark.parametrize("value", ["3", 2.5, True, [], {}, b"3", float("nan"), float("inf"), len, object()])
 @pytest.mark.parametrize("setting", [field.name for field in fields(TrainConfig)])
 def test_a_setting_of_another_type_is_refused_by_name(setting, value):
-    if value == 2.5 and TrainConfig.__annotations__[setting] is float:
+    if value == 2.5 and accepts(hints(TrainConfig)[setting], value):
         value = "2.5"
     with pytest.raises((TypeError, ValueError), match=rf"^(unknown )?{setting} "):
         TrainConfig(**{setting: value})

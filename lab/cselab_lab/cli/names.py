@@ -9,13 +9,16 @@ import os
 import re
 import sys
 from collections.abc import Iterable
+from dataclasses import Field, fields
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import cselab
+from cselab._util.arguments import bounds, hints
 from cselab._util.choices import check_choice, did_you_mean
 from cselab.encoders.open import BUNDLED
+from cselab.training.config import TrainConfig
 
 CORE, LAB = Path(cselab.__file__).parent, Path(__file__).parents[1]
 BASELINES = ("random", "word-overlap")
@@ -75,32 +78,21 @@ def purposes() -> dict[str, str]:
 
 @cache
 def train_settings() -> list[dict[str, Any]]:
-    """The fields of `TrainConfig`: name, kind, default, limits, and the line of the docstring."""
-    body = _tree(CORE / "training" / "config.py").body
-    (config,) = (node for node in body if isinstance(node, ast.ClassDef) and node.name == "TrainConfig")
-    text = inspect.cleandoc(ast.get_docstring(config) or "")
+    """The fields of `TrainConfig`: name, kind, default, choices or bounds, and the line of the docstring."""
+    text = inspect.cleandoc(TrainConfig.__doc__ or "")
     lines = dict(re.findall(r"^    (\w+): (.+?)(?=\n    \w|\n\n)", text, re.M | re.S))
-    return [_setting(field, lines) for field in config.body if isinstance(field, ast.AnnAssign)]
+    return [_setting(field, lines[field.name]) for field in fields(TrainConfig)]
 
 
-def _setting(field: ast.AnnAssign, lines: dict[str, str]) -> dict[str, Any]:
-    name, annotation = ast.unparse(field.target), ast.unparse(field.annotation)
-    kind, choices = re.search(r"\b(int|float)\b", annotation), re.findall(r"'(\w+)'", annotation)
-    call = field.value if isinstance(field.value, ast.Call) else None
-    given = {"default": _literal(field.value)} if call is None else {k.arg: _literal(k.value) for k in call.keywords}
-    line = re.sub(r"`(\w+)`", lambda found: f"--{found[1].replace('_', '-')}", lines[name])
-    described = {"name": name, "kind": kind[0] if kind else "str", "help": " ".join(line.split()).rstrip(".")}
-    allowed = {"choices": choices} if choices else given.get("metadata", {})
-    return described | {"default": given["default"]} | allowed
-
-
-def _literal(node: Any) -> Any:
-    """The value of a literal, or of a power such as 10**9."""
-    if isinstance(node, ast.BinOp):
-        return _literal(node.left) ** _literal(node.right)
-    if isinstance(node, ast.Dict):
-        return {_literal(key): _literal(value) for key, value in zip(node.keys, node.values, strict=True)}
-    return ast.literal_eval(node)
+def _setting(field: Field[Any], line: str) -> dict[str, Any]:
+    annotation = hints(TrainConfig)[field.name]
+    parts = (annotation, *get_args(annotation))
+    parts += tuple(inner for part in parts for inner in get_args(part))
+    kind = next((kind for kind in (int, float) if kind in parts), str)
+    line = re.sub(r"`(\w+)`", lambda found: f"--{found[1].replace('_', '-')}", line)
+    described = {"name": field.name, "kind": kind.__name__, "help": " ".join(line.split()).rstrip(".")}
+    choices = list(dict.fromkeys(part for part in parts if isinstance(part, str)))
+    return described | {"default": field.default} | ({"choices": choices} if choices else bounds(annotation))
 
 
 def _tree(file: Path) -> ast.Module:

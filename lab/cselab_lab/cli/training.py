@@ -60,11 +60,11 @@ def _settings_of_a_run(function: Any) -> Any:
 def _type_of(field: dict[str, Any]) -> click.ParamType:
     if "choices" in field:
         return click.Choice(field["choices"])
-    low, high = field.get("least", field.get("above")), field.get("below", field.get("most"))
+    low, high = field.get("ge", field.get("gt")), field.get("lt", field.get("le"))
     if low is None:
         return click.FLOAT if field["kind"] == "float" else click.INT
     kind: Any = click.FloatRange if field["kind"] == "float" else click.IntRange
-    return kind(low, high, min_open="above" in field, max_open="below" in field)
+    return kind(low, high, min_open="gt" in field, max_open="lt" in field)
 
 
 def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None = None) -> Any:
