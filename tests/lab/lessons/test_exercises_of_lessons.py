@@ -72,7 +72,7 @@ def test_what_goes_wrong_anywhere_is_named_everywhere(name, messages):
     assert len(line) <= LONGEST + LINE
 
 
-WITHOUT_EXAMPLES = [n for n in EXERCISES if n not in FUNCTIONS and n not in SLOW and isroutine(solution_of(n))]
+WITHOUT_EXAMPLES = [n for n in EXERCISES if n not in FUNCTIONS and isroutine(solution_of(n))]
 
 
 def multiplied(returned, factor):
