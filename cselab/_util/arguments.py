@@ -48,6 +48,12 @@ class Because:
     high: str = ""
 
 
+Texts = Annotated[
+    Sequence[str],
+    Range("a list of texts", lambda x: not isinstance(x, list | tuple) or all(isinstance(text, str) for text in x)),  # type: ignore[arg-type]
+]
+
+
 class ArgumentError(TypeError, ValueError):
     """An argument of a type or value that its function does not accept; the message names function and argument."""
 

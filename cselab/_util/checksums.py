@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ def verify_checksums(file: Path, content: Mapping[str, Any]) -> None:
         raise CheckpointError(f"{file} is damaged: 'sha256' is {wanted!r}; restore the file")
     for name, checksum in wanted.items():
         there = file.parent / name
-        if not there.resolve().is_relative_to(file.parent.resolve()):
+        if not Path(os.path.realpath(there)).is_relative_to(os.path.realpath(file.parent)):
             raise CheckpointError(f"{file} names {name!r}, which is not a path inside its folder")
         if not there.is_file():
             raise CheckpointError(f"{there} is missing: restore the saved file")

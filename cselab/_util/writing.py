@@ -45,7 +45,7 @@ def written_whole(path: Path) -> Iterator[Path]:
         with cannot_write(path):
             yield path
         return
-    path = path.resolve()
+    path = Path(os.path.realpath(path))  # resolve() raises for a link to itself
     partial = path.with_name(f"{path.name[:40]}.{secrets.token_hex(4)}{PART}")
     try:
         with cannot_write(path):

@@ -2,13 +2,15 @@
 
 import torch
 
+from cselab._util.arguments import UnitInterval, checked
 from cselab.encoders.speed import to_device
 from cselab.encoders.text import Tokens
 
 from .inner import inner_tokens, random_ranks
 
 
-def cut_features(tokens: Tokens, width: int, share: float, generator: torch.Generator) -> Tokens:
+@checked
+def cut_features(tokens: Tokens, width: int, share: UnitInterval, generator: torch.Generator) -> Tokens:
     """Feature cutoff: in each sentence the same randomly chosen dimensions of all its tokens are 0.
 
     Args:
@@ -28,7 +30,8 @@ def cut_features(tokens: Tokens, width: int, share: float, generator: torch.Gene
     return {**tokens, "embedding_mask": kept[:, None].expand(-1, seen.shape[1], -1)}
 
 
-def cut_tokens(tokens: Tokens, share: float, generator: torch.Generator) -> Tokens:
+@checked
+def cut_tokens(tokens: Tokens, share: UnitInterval, generator: torch.Generator) -> Tokens:
     """Token cutoff: randomly chosen tokens of each sentence are embedded as 0; [CLS] and [SEP] stay.
 
     Args:

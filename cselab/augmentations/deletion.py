@@ -1,11 +1,12 @@
 """Words and spans deleted or moved: CLEAR's augmentations (Wu et al. 2020)."""
 
-from collections.abc import Sequence
-
 import torch
 
+from cselab._util.arguments import Texts, UnitInterval, checked
 
-def delete_words(texts: Sequence[str], share: float, generator: torch.Generator) -> list[str]:
+
+@checked
+def delete_words(texts: Texts, share: UnitInterval, generator: torch.Generator) -> list[str]:
     """The texts without `share` of their words, chosen one by one; one word is always left.
 
     >>> delete_words(["a b c d"], 0.5, torch.Generator().manual_seed(0))
@@ -14,7 +15,8 @@ def delete_words(texts: Sequence[str], share: float, generator: torch.Generator)
     return [_without(text, share, generator, together=False) for text in texts]
 
 
-def delete_span(texts: Sequence[str], share: float, generator: torch.Generator) -> list[str]:
+@checked
+def delete_span(texts: Texts, share: UnitInterval, generator: torch.Generator) -> list[str]:
     """The texts without `share` of their words, which are consecutive; one word always remains.
 
     >>> delete_span(["a b c d"], 0.5, torch.Generator().manual_seed(0))
@@ -23,7 +25,8 @@ def delete_span(texts: Sequence[str], share: float, generator: torch.Generator) 
     return [_without(text, share, generator, together=True) for text in texts]
 
 
-def reorder_spans(texts: Sequence[str], share: float, generator: torch.Generator) -> list[str]:
+@checked
+def reorder_spans(texts: Texts, share: UnitInterval, generator: torch.Generator) -> list[str]:
     """The texts with two spans exchanged, each a `share` of the words; `share` is at most 0.5.
 
     >>> reorder_spans(["a b c d e"], 0.2, torch.Generator().manual_seed(0))
@@ -45,7 +48,7 @@ def reorder_spans(texts: Sequence[str], share: float, generator: torch.Generator
     return out
 
 
-def _without(text: str, share: float, generator: torch.Generator, together: bool) -> str:
+def _without(text: str, share: UnitInterval, generator: torch.Generator, together: bool) -> str:
     words = text.split()
     count = min(max(1, round(share * len(words))), len(words) - 1)
     if together:

@@ -4,10 +4,12 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from cselab._util.arguments import checked
 from cselab.encoders.speed import to_device
 from cselab.encoders.text import Tokens
 
 
+@checked
 def inner_tokens(tokens: Tokens) -> Bool[Tensor, "n t"]:
     """Where the sentence's own tokens are: everything but the first token, the last, and padding.
 
@@ -22,6 +24,7 @@ def inner_tokens(tokens: Tokens) -> Bool[Tensor, "n t"]:
     return inner
 
 
+@checked
 def random_ranks(inner: Bool[Tensor, "n t"], generator: torch.Generator) -> Int[Tensor, "n t"]:
     """A random order of the inner tokens of each row, from 0 on; all further tokens come after them."""
     drawn = to_device(torch.rand(inner.shape, generator=generator), inner.device)

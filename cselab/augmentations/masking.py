@@ -6,12 +6,14 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
+from cselab._util.arguments import UnitInterval, checked
 from cselab.encoders.speed import to_device
 from cselab.encoders.text import Tokens
 
 from .inner import inner_tokens, random_ranks
 
 
+@checked
 def mask_spans(tokens: Tokens, shares: Sequence[float], generator: torch.Generator, mask: int) -> list[Tokens]:
     """The tokens with one masked span per sentence, for each share; a longer span contains the shorter ones.
 
@@ -37,8 +39,9 @@ def mask_spans(tokens: Tokens, shares: Sequence[float], generator: torch.Generat
     return views
 
 
+@checked
 def mask_tokens(
-    tokens: Tokens, share: float, generator: torch.Generator, mask: int, vocabulary: int
+    tokens: Tokens, share: UnitInterval, generator: torch.Generator, mask: int, vocabulary: int
 ) -> tuple[Tokens, Bool[Tensor, "n t"]]:
     """The tokens as BERT's pretraining changes them, and which are to be guessed.
 

@@ -2,6 +2,8 @@
 
 import re
 
+from cselab._util.arguments import checked
+
 BESIDE_NOT = set("am is are was were can could will would shall should may might must".split())
 WITHOUT_DO = {"has": "does not have", "have": "do not have", "had": "did not have"}
 OPENINGS = set("a an and but he her his i in it its my on our she that the their there these they this we you".split())
@@ -10,6 +12,7 @@ NOT = re.compile(r"\b(?:not|never)\b *|\b(?:ca|wo|sha)n['’]t\b|\bcannot\b|(?<=
 FULL = {"ca": "can", "wo": "will", "sh": "shall"}
 
 
+@checked
 def negate(text: str) -> str:
     """The sentence with an inserted "not", or without its first negation.
 

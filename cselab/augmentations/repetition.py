@@ -4,11 +4,13 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
+from cselab._util.arguments import checked
 from cselab.encoders.text import Tokens
 
 from .inner import inner_tokens, random_ranks
 
 
+@checked
 def repeat_subwords(tokens: Tokens, most: Tensor, generator: torch.Generator, padding: int = 0) -> Tokens:
     """The tokens with some of each sentence's own doubled: its meaning is the same, its length is not.
 

@@ -2,12 +2,14 @@
 
 import torch
 
+from cselab._util.arguments import checked
 from cselab.encoders.speed import to_device
 from cselab.encoders.text import Tokens
 
 from .inner import inner_tokens
 
 
+@checked
 def shuffle_positions(tokens: Tokens, generator: torch.Generator, first: int = 0) -> Tokens:
     """The tokens with `position_ids` that permute the positions of each sentence.
 

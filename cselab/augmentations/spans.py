@@ -2,7 +2,10 @@
 
 import torch
 
+from cselab._util.arguments import checked
 
+
+@checked
 def draw_spans(
     document: str, anchors: int, positives: int, shortest: float, longest: float, generator: torch.Generator
 ) -> tuple[list[str], list[list[str]]]:

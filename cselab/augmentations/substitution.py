@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import torch
 
+from cselab._util.arguments import Texts, UnitInterval, checked
+
 WORD = re.compile(r"\w+(?:['-]\w+)*")
 Place = tuple[int, int]
 
@@ -25,6 +27,7 @@ class Substitution:
     See also: `Substitution.among`, for groups of words of one meaning; `delete_words`.
     """
 
+    @checked
     def __init__(self, table: Mapping[str, Sequence[str]]) -> None:
         self.table = {word.lower(): [other for other in others if other != word] for word, others in table.items()}
         self.table = {word: others for word, others in self.table.items() if others}
@@ -39,11 +42,12 @@ class Substitution:
                 table.setdefault(word, []).extend(other for other in group if other != word)
         return cls({word: list(dict.fromkeys(others)) for word, others in table.items()})
 
-    def __call__(self, texts: Sequence[str], share: float, generator: torch.Generator) -> list[str]:
+    @checked
+    def __call__(self, texts: Texts, share: UnitInterval, generator: torch.Generator) -> list[str]:
         """The texts, each with `share` of its words replaced: at least one, at most those that the table has."""
         return [self.replaced(text, share, generator)[0] for text in texts]
 
-    def replaced(self, text: str, share: float, generator: torch.Generator) -> tuple[str, list[Place]]:
+    def replaced(self, text: str, share: UnitInterval, generator: torch.Generator) -> tuple[str, list[Place]]:
         """The changed text, and the start and end of each replacement in the text."""
         words = [match.span() for match in WORD.finditer(text)]
         known = self._known(text, words)

@@ -1,14 +1,16 @@
 """Switch-case: the first letter of a word changes its case, and its sub-words with it (CARDS, Wang et al. 2022)."""
 
 import re
-from collections.abc import Sequence
 
 import torch
+
+from cselab._util.arguments import Texts, UnitInterval, checked
 
 WORD = re.compile(r"(?<![\w'])[^\W\d_][\w']*")
 
 
-def switch_case(texts: Sequence[str], share: float, generator: torch.Generator) -> list[str]:
+@checked
+def switch_case(texts: Texts, share: UnitInterval, generator: torch.Generator) -> list[str]:
     """The texts with the case of the first letter of some words switched.
 
     For a model with case the word is often divided otherwise afterwards: the survey's Table 3 shows substitution,

@@ -288,7 +288,25 @@ def _pairs(rows: list[Pair], name: str, source: str | Path, split: str | None) -
                 f"{source}: no {side} sentence has a word (the first is {sentences[0]!r:.40}): is it a column of "
                 f"numbers or ids? {WANTED}"
             )
+    _warn_of_labels(scores, source)
     return Pairs(first, second, scores, name=name, split=split or "")
+
+
+def _warn_of_labels(scores: list[float], source: str | Path) -> None:
+    """Warn if the scores look like classes, or like grades with a mark for "no gold label"."""
+    unlabelled, grades = scores.count(-1), {score for score in scores if score != -1}
+    if unlabelled and grades and min(grades) >= 0 and grades != {1.0}:
+        warnings.warn(
+            f"{source}: {unlabelled} of {len(scores)} rows have the grade -1, which usually means that the gold label "
+            "is missing; they count as the lowest grade. Remove these rows",
+            stacklevel=4,
+        )
+    elif grades == {0.0, 1.0, 2.0} and len(scores) > len(grades):
+        warnings.warn(
+            f"{source}: the scores are 0, 1 and 2, taken as grades. If they are classes (of NLI 0 is entailment, 2 "
+            "contradiction), their order is not a similarity",
+            stacklevel=4,
+        )
 
 
 def _fields(row: Any) -> Any:

@@ -142,7 +142,7 @@ def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows]
             raise DataError(f"{path} is plain text with one sentence per line, without a column {column!r}")
         return None
     names, rows = read_table(path)
-    if column is not None and column.isdigit() and column not in names:
+    if column is not None and column.isdecimal() and len(column) < 9 and column not in names:
         if not 1 <= int(column) <= len(names):
             raise DataError(f"{path} has {len(names)} columns, no column {column}")
         return column, ((number, [row[int(column) - 1]]) for number, row in chain([(1, names)], rows))

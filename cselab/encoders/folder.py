@@ -114,7 +114,7 @@ def _check_settings(file: Path, kind: str, config: Settings) -> None:
 def _inside(folder: Path, name: Any) -> Path:
     """A file or folder named in a settings file, which must lie inside the folder."""
     inner = folder / name if isinstance(name, str) else None
-    if inner is None or not inner.resolve().is_relative_to(folder.resolve()):
+    if inner is None or not Path(os.path.realpath(inner)).is_relative_to(os.path.realpath(folder)):
         raise CheckpointError(f"{folder} names {name!r}, which is not a path inside the folder")
     return inner
 

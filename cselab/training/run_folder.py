@@ -10,6 +10,7 @@ config.json, ...          when finished: the encoder itself, so that the folder 
 
 import json
 import shutil
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from torch import Tensor, nn
 
 from cselab._util.checksums import add_checksums, verify_checksums
 from cselab._util.reading import parse_json
+from cselab._util.versions import versions
 from cselab._util.writing import PART, SAVING, cannot_write, write_text
 from cselab.encoders.adapters import FOLDER as ADAPTERS
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, pack, save_checkpoint, unpack
@@ -112,10 +114,16 @@ class RunFolder:
         content = self.read()
         if content is None or not (content["finished"] or self.checkpoint.exists()):
             self.clear()
-            content = {"identity": dict(identity), "finished": False}
+            content = {"identity": dict(identity), "finished": False, "versions": versions()}
             self.write(content)
             return content
         refuse_another(self.path, content["identity"], identity)
+        before = {} if content["finished"] else content.get("versions", {})
+        changed = [
+            f"{name} {before[name]}, now {now}" for name, now in versions().items() if before.get(name, now) != now
+        ]
+        if changed:
+            warnings.warn(f"{self.path} was started with {', '.join(changed)}: the weights may differ", stacklevel=3)
         return content
 
     def append(self, row: Mapping[str, Any]) -> None:

@@ -58,15 +58,18 @@ def table(rows: "Mapping[str, Mapping[str, float | str]] | DataFrame", digits: i
 
 
 def _in_markdown(cell: object) -> str:
-    """A cell that neither ends its column nor opens an HTML element."""
-    return str(cell).replace("|", r"\|").replace("<", "&lt;")
+    """A cell that neither ends its column or row nor opens an HTML element, a link or a picture."""
+    return " ".join(str(cell).split("\n")).replace("|", r"\|").replace("<", "&lt;").replace("](", r"]\(")
 
 
 def _in_a_spreadsheet(cell: object) -> str:
     """A cell that no spreadsheet treats as a formula."""
     text = str(cell)
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@") and not re.fullmatch(r"[-+][\d.]+", text) else text
+    return f"'{text}" if text.lstrip()[:1] in FORMULA and not re.fullmatch(r"[-+][\d.]+(e[-+]?\d+)?", text) else text
 
+
+FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+"""The first character of a formula; the last four are the full-width forms."""
 
 SAFE = {"md": _in_markdown, "csv": _in_a_spreadsheet}
 """The function that escapes a cell; tabulate and pandas escape LaTeX and HTML."""

@@ -1,6 +1,7 @@
 import gzip
 import itertools
 import lzma
+import os
 
 import pytest
 
@@ -78,3 +79,33 @@ def test_a_plain_file_under_a_packed_name_is_noticed(tmp_path, name):
     path.write_text("not packed at all\n")
     with pytest.raises(DataError, match=rf"{name}: cannot be unpacked"):
         list(read_sentences(path))
+
+
+BOM = "\ufeff"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f"{BOM}a\nb", ["a", "b"]),
+        (f"a\n{BOM}b\n{BOM}", ["a", f"{BOM}b", BOM]),
+        (f"{BOM}{BOM}a", [f"{BOM}a"]),
+        (f"a{BOM}\rb", [f"a{BOM}", "b"]),
+        (f"{BOM}a\r{BOM}b", ["a", f"{BOM}b"]),
+        (f"{BOM}\n{BOM}a", ["", f"{BOM}a"]),
+    ],
+)
+def test_a_byte_order_mark_is_dropped_at_the_start_only(text, lines, tmp_path):
+    (tmp_path / "t.txt").write_bytes(text.encode())
+    assert list(read_lines(tmp_path / "t.txt")) == lines
+
+
+def test_a_stream_is_told_from_a_missing_file(tmp_path):
+    os.mkfifo(tmp_path / "stream")
+    with pytest.raises(MissingFile, match="is a stream, which can be read only once: give - for standard input"):
+        read_lines(tmp_path / "stream")
+    (tmp_path / "annexed.txt").symlink_to("../.git/annex/objects/SHA256E-s1")
+    (tmp_path / "loop.txt").symlink_to("loop.txt")
+    for name, said in (("annexed.txt", "git annex get"), ("loop.txt", "no such file"), ("none.txt", "no such file")):
+        with pytest.raises(MissingFile, match=said):
+            read_lines(tmp_path / name)

@@ -76,3 +76,28 @@ def test_a_bad_line_is_named(tmp_path, content, message):
 def test_what_is_no_pair_is_named(source, message):
     with pytest.raises(DataError, match=message):
         as_pairs(source)
+
+
+GRADES = {
+    "some without a label": ([4.5, -1, 0, 2, -1], "2 of 5 rows have the grade -1"),
+    "paraphrases without a label": ([1, 0, -1, 0, 1], "1 of 5 rows have the grade -1"),
+    "classes of NLI": ([0, 1, 2, 2, 0], "taken as grades. If they are classes"),
+    "classes of NLI without a label": ([0, 1, 2, -1, 0], "1 of 5 rows have the grade -1"),
+}
+
+
+@pytest.mark.parametrize("case", GRADES)
+def test_scores_that_are_hardly_grades_are_warned_of(case, tmp_path):
+    scores, said = GRADES[case]
+    rows = [(f"a dog {row}", f"a cat {row}", score) for row, score in enumerate(scores)]
+    with pytest.warns(UserWarning, match=said):
+        assert as_pairs(rows).scores == scores
+    file = tmp_path / "pairs.tsv"
+    file.write_text("".join(f"{one}\t{two}\t{score}\n" for one, two, score in rows))
+    with pytest.warns(UserWarning, match=rf"pairs\.tsv: .*{said}"):
+        assert read_pairs(file).scores == scores
+
+
+@pytest.mark.parametrize("scores", [[0, 1, 1], [-1, 1, 1], [-1, 0.5, -0.5], [1, 2, 5], [0, 1, 2, 3, 5], [0, 1, 2]])
+def test_usual_grades_are_not_warned_of(scores):
+    assert as_pairs([(f"a dog {row}", f"a cat {row}", score) for row, score in enumerate(scores)]).scores == scores

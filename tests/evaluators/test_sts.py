@@ -1,3 +1,5 @@
+import random
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -110,3 +112,17 @@ def test_word_overlap_scores_the_real_sets_as_the_literature_knows(real_data):
 
     task = StsTask(load_sts("STS-B", real_data), "STS-B")
     assert task.measure(Scorer(word_overlap)).records[0].value == pytest.approx(51.8, abs=0.05)
+
+
+@pytest.mark.parametrize("sizes", [[4], [4, 6], [4, 6, 10, 3, 7], [1, 1, 1, 1, 1, 20], [30, 2, 2, 2, 2, 2, 2]])
+def test_the_shares_of_any_number_of_subsets_sum_to_one(sizes):
+    subsets = [f"s{number}" for number, size in enumerate(sizes) for _ in range(size)]
+    random.Random(0).shuffle(subsets)
+    for aggregation, expected in (
+        ("weighted_mean", [size / sum(sizes) for size in sizes]),
+        ("mean", [1 / len(sizes)] * len(sizes)),
+    ):
+        found = strata(subsets, aggregation)
+        assert sorted(share for _, share in found) == pytest.approx(sorted(expected))
+        assert sum(share for _, share in found) == pytest.approx(1)
+        assert sorted(row for rows, _ in found for row in rows.tolist()) == list(range(len(subsets)))

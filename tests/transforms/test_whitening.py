@@ -91,3 +91,15 @@ def test_damaged_or_unfit_embeddings_are_refused():
             BertWhitening(n_components).fit(cone(20, 4))
     with pytest.raises(ValueError, match="X has 5 features, but BertWhitening is expecting 4"):
         BertWhitening().fit(cone(20, 4)).transform(cone(3, 5))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_signs_of_the_directions_do_not_depend_on_the_machine(seed):
+    """LAPACK may return either sign of an axis; the largest entry of a direction is positive."""
+    x = np.random.default_rng(seed).normal(size=(60, 7)) * np.arange(1, 8)
+    whitening = BertWhitening().fit(x)
+    largest = np.abs(whitening.kernel_).argmax(axis=0)
+    assert (whitening.kernel_[largest, np.arange(7)] > 0).all()
+    mirrored = BertWhitening().fit(-x)
+    np.testing.assert_allclose(mirrored.kernel_, whitening.kernel_, atol=1e-9)
+    np.testing.assert_allclose(mirrored.transform(-x), -whitening.transform(x), atol=1e-9)

@@ -8,6 +8,7 @@ import gc
 import os
 import sys
 import warnings
+from io import TextIOWrapper
 from typing import Any
 
 from .overview import help_text
@@ -29,6 +30,9 @@ def main() -> None:
         except OSError as error:
             sys.exit(f"Error: {error}")
         return
+    for stream in (sys.stdout, sys.stderr):  # of a console without UTF-8
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     gc.set_threshold(10_000)  # 700 otherwise: garbage collection is a tenth of the time of the imports
     warnings.formatwarning = lambda message, *_, **__: f"Warning: {' '.join(str(message).split())}\n"
     __getattr__("app")(prog_name="cselab")

@@ -85,7 +85,7 @@ def data_fetch(names: Sequence[str], tasks: Sequence[str]) -> int:
 
 @data.command("negate")
 @options.argument("corpus", type=options.TEXT_FILE, help="text, one sentence per line")
-@options.argument("output", type=options.PATH, help="the table to write: sentence, tab, negation")
+@options.argument("output", type=options.OUTPUT_FILE, help="the table to write: sentence, tab, negation")
 def data_negate(corpus: Path, output: Path) -> None:
     """Write a table with a negation of each sentence in CORPUS.
 

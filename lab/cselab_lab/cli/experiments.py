@@ -185,7 +185,7 @@ def published(paper: str | None, number: str | None, form: str) -> None:
             line["claim"]: {key: line[key] for key in ("where", "value", "recomputed", "verdict")} for line in lines
         }
         print_json(lines) if form == "json" else click.echo(table(shown, form=form))
-    elif not number.isdigit():
+    elif not number.isdecimal() or len(number) > 9:
         raise ValueError(f"TABLE must be a number or `claims`, got {number!r}")
     else:
         printed = published_table(paper, int(number))

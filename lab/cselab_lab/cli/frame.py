@@ -71,6 +71,8 @@ class Command(_Ending):
         except (ValueError, OSError, ArithmeticError) as error:
             raise click.ClickException(str(error)) from error
         except Exception as error:
+            if "Symlink loop" in str(error):  # a RuntimeError before Python 3.13
+                raise click.ClickException(f"{error}: a link that points to itself") from error
             full = isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError"
             if full or any(words in str(error) for words in MEMORY_WORDS):
                 raise click.ClickException(OUT_OF_MEMORY) from error

@@ -78,11 +78,13 @@ def notebooks_run(
 
     Exits with 1 if a notebook failed or a number is outside its tolerance.
     """
+    from cselab._util.writing import cannot_write
     from cselab_lab.headless.notebooks import run_notebooks
     from cselab_lab.headless.run_reports import write_summary
 
     if summary is not None:
-        summary.parent.mkdir(parents=True, exist_ok=True)
+        with cannot_write(summary):
+            summary.parent.mkdir(parents=True, exist_ok=True)
         options.writable(summary)
     given["seeds"] = given["seeds"] or ()
     results = run_notebooks(names, profile, options.read_settings(settings), output, quiet=is_quiet(), **given)
@@ -101,12 +103,13 @@ def notebooks_collect(handed_in: Path, output: Path) -> None:
 
     Reads the saved outputs and executes nothing. Unreadable files are listed and skipped.
     """
-    from cselab._util.writing import write_text
+    from cselab._util.writing import cannot_write, write_text
     from cselab_lab.headless.collecting import collect, page, to_frame
     from cselab_lab.tables import table
 
+    with cannot_write(output):
+        output.mkdir(parents=True, exist_ok=True)
     answers, left_out = collect(handed_in)
-    output.mkdir(parents=True, exist_ok=True)
     write_text(output / "answers.csv", table(to_frame(answers), form="csv"))
     write_text(output / "answers.html", page(answers, left_out))
     for line in left_out:

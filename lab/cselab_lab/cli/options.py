@@ -75,10 +75,12 @@ def read_seeds(text: str | list[int]) -> list[int]:
     numbers: list[int] = []
     for part in text.split(","):
         first, dash, last = (side.strip() for side in part.partition("-"))
-        if not first.isdigit() or (dash and not last.isdigit()) or int(last or first) < int(first):
-            raise ValueError(f"--seeds must be numbers and ranges such as 0-4 or 0,3,7; got {text!r}")
+        if not first.isdecimal() or (dash and not last.isdecimal()):
+            raise ValueError(f"--seeds must be numbers and ranges such as 0-4 or 0,3,7; got {text!r:.60}")
         if len(first + last) > 18 or int(last or first) - int(first) >= 1000:
             raise ValueError(f"--seeds {text:.40} is more than 1000 seeds, or has numbers of more than 18 digits")
+        if int(last or first) < int(first):
+            raise ValueError(f"--seeds must be ascending ranges such as 0-4; got {text!r}")
         numbers += range(int(first), int(last or first) + 1)
     return list(dict.fromkeys(numbers))
 

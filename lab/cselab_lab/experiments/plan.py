@@ -584,7 +584,9 @@ class Experiment:
     def published(self) -> PublishedTable | None:
         """The table of the paper in the experiment's name; None for a different name."""
         paper, _, number = self.name.partition("-table")
-        return published_table(paper, int(number)) if paper in PAPERS and number.isdigit() else None
+        return (
+            published_table(paper, int(number)) if paper in PAPERS and number.isdecimal() and len(number) < 9 else None
+        )
 
     def cell(self, row: Row, column: Column) -> Cell:
         """The published number for a row and a column; a cell without a number if there is none."""

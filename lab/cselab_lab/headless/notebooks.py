@@ -15,7 +15,7 @@ import nbformat
 
 from cselab._util.choices import check_choice
 from cselab._util.versions import versions
-from cselab._util.writing import write_text
+from cselab._util.writing import cannot_write, write_text
 
 from .execution import execute
 from .notebook_folder import bundled_notebooks, find_notebooks, fingerprint, read_notebook
@@ -81,20 +81,12 @@ def run_notebooks(
     recorded = Path(recorded or folder / "recorded").resolve()
     output = Path(output).resolve()
     overrides = dict(overrides or {})
-    check_choice("profile", profile, SIZES)
-    if output == folder:
-        raise ValueError(f"output {output} is the notebooks' own folder: running would overwrite them.")
-    if update_recorded and overrides:
-        raise ValueError("recorded numbers belong to a profile: update them without overriding parameters.")
-    if seeds and not update_recorded:
-        raise ValueError("seeds are for update_recorded: for one run, override the parameter 'seed'.")
-    if "profile" in overrides:
-        raise ValueError("the profile is an argument (--profile), not a parameter to override.")
-    if timeout is not None and not timeout > 0:
-        raise ValueError(f"timeout must be more than 0 seconds, got {timeout:g}.")
-
+    _check_settings(profile, overrides, output, folder, update_recorded, seeds, timeout)
+    _check_places(output, recorded)
     runs = [_prepare(path, profile, overrides, output) for path in find_notebooks(folder, names)]
     over_seeds = {result.name: _with_seeds(result, seeds, output) for result in runs}
+    for result in () if overrides or update_recorded else runs:
+        read_recorded(recorded_path(recorded, result.name, profile))  # a damaged file stops before the first cell
     tell = _nothing if quiet else echo
     results = []
     for result in runs:
@@ -113,6 +105,35 @@ def run_notebooks(
         entries = [one.as_json() for one in results]
         write_text(output / "records.json", json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
     return results
+
+
+def _check_settings(
+    profile: str,
+    overrides: Mapping[str, object],
+    output: Path,
+    folder: Path,
+    update_recorded: bool,
+    seeds: Sequence[int],
+    timeout: float | None,
+) -> None:
+    check_choice("profile", profile, SIZES)
+    if output == folder:
+        raise ValueError(f"output {output} is the notebooks' own folder: running would overwrite them.")
+    if update_recorded and overrides:
+        raise ValueError("recorded numbers belong to a profile: update them without overriding parameters.")
+    if seeds and not update_recorded:
+        raise ValueError("seeds are for update_recorded: for one run, override the parameter 'seed'.")
+    if "profile" in overrides:
+        raise ValueError("the profile is an argument (--profile), not a parameter to override.")
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f"timeout must be more than 0 seconds, got {timeout:g}.")
+
+
+def _check_places(output: Path, recorded: Path) -> None:
+    with cannot_write(output):
+        output.mkdir(parents=True, exist_ok=True)
+    if recorded.exists() and not recorded.is_dir():
+        raise ValueError(f"recorded {recorded} is a file: expected the folder of the recorded numbers.")
 
 
 def _nothing(line: str) -> None:

@@ -1,6 +1,7 @@
 """The parameters of a notebook, read by papermill: the assignments in the one cell tagged `parameters`."""
 
 import ast
+import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,11 @@ def parameters_of(notebook: "NotebookNode", name: str) -> dict[str, object]:
         ValueError: not exactly one cell tagged `parameters`, or a default that is not a plain value
             (bool, int, float, str, None, or a list of these).
     """
+    if (before := notebook.metadata.get("orig_nbformat", 4)) < 4:
+        raise ValueError(
+            f"{name} is a notebook of format {before}: convert it with "
+            f"jupyter nbconvert --to notebook --inplace {shlex.quote(name)}.ipynb"
+        )
     tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
     if len(tagged) != 1:
         raise ValueError(

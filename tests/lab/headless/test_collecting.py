@@ -239,3 +239,11 @@ def test_students_of_any_name_have_a_row_of_their_own(tmp_path):
     first, last = ([row[at].text or "" for row in rows] for at in (0, -1))
     assert sorted(first) == sorted([*names, "the class", "result"])
     assert last == ["8 × solved", *["solved"] * 8, ""]
+
+
+@pytest.mark.parametrize("hidden", [".ipynb_checkpoints", ".trash", ".git", ".~lock", ".Trash-1000", "ada/.old"])
+def test_hidden_folders_and_files_are_not_handed_in(hidden, folder):
+    put(folder, f"{hidden}/tour.ipynb", hand_in(0.1, BEST, "none", lesson="01_anisotropy"))
+    put(folder, ".hidden.ipynb", hand_in(0.1, BEST, "none", lesson="01_anisotropy"))
+    answers, left_out = collect(folder)
+    assert {(a.student, a.lesson) for a in answers} == {("ada", "00_tour")} and not left_out
