@@ -167,8 +167,8 @@ def as_number(value: Any) -> Any:
 def check_argument(name: str, value: Any, annotation: Any) -> Any:
     """The value, a number of numpy or torch as Python's; raises ArgumentError unless the annotation accepts it."""
     if not accepts(annotation, value := as_number(value)):
-        shape = getattr(value, "shape", None)
-        given = f"{value!r:.60}" if shape is None else f"a {type(value).__name__} {tuple(shape)} of {value.dtype}"
+        of_array = hasattr(value, "shape") and hasattr(value, "dtype")
+        given = f"a {type(value).__name__} {tuple(value.shape)} of {value.dtype}" if of_array else f"{value!r:.60}"
         raise ArgumentError(f"{name} is {given}; expected {allowed(annotation)}{_reason(annotation, value)}")
     return value
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from cselab._util.arguments import checked
 from cselab._util.reading import parse_json
 from cselab.data.files import DataError, MissingFile
 from cselab.evaluators.records import Record, Scores
@@ -24,6 +25,7 @@ META = "model_meta.json"
 UNNAMED = "no_model_name/available"  # MTEB's name for a model from a folder
 
 
+@checked
 def read_results(path: str | Path) -> dict[str, Scores]:
     """The scores in a result file of MTEB, or in a folder of them, by the name of the model.
 

@@ -59,12 +59,12 @@ def table(rows: "Mapping[str, Mapping[str, float | str]] | DataFrame", digits: i
 
 def _in_markdown(cell: object) -> str:
     """A cell that neither ends its column or row nor opens an HTML element, a link or a picture."""
-    return " ".join(str(cell).split("\n")).replace("|", r"\|").replace("<", "&lt;").replace("](", r"]\(")
+    return " ".join(str(cell).splitlines()).replace("|", r"\|").replace("<", "&lt;").replace("](", r"]\(")
 
 
 def _in_a_spreadsheet(cell: object) -> str:
     """A cell that no spreadsheet treats as a formula."""
-    text = str(cell)
+    text = str(cell).replace("\r", " ")
     return f"'{text}" if text.lstrip()[:1] in FORMULA and not re.fullmatch(r"[-+][\d.]+(e[-+]?\d+)?", text) else text
 
 

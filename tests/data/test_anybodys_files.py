@@ -30,7 +30,7 @@ LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
         ("t.json", "[1, 2]", r't.json, row 1: an object such as {"text": "..."} is expected, not 1'),
         ("t.json", '[{"text": "one"},', "line 1: not JSON"),
         ("t.json", "[]", "is empty"),
-        ("t.jsonl", "[" * 100_000, "line 1: not JSON (maximum recursion depth"),
+        ("t.jsonl", "[" * 100_000, "line 1: not JSON (brackets are nested too deeply"),
         ("t.txt", '{"text": "A cat"}\n', JSON),
         ("t.txt", '[\n {"text": "one"}\n]', JSON),
         ("t.txt", '["Hi," he said.\n[1] A note\n', ['["Hi," he said.', "[1] A note"]),

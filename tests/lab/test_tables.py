@@ -51,3 +51,39 @@ def test_an_unknown_form_is_answered_with_the_known():
         table(ROWS, form="pdf")
     with pytest.raises(ValueError, match=r"unknown form 'markdown'\. Did you mean 'md'\?"):
         table(ROWS, form="markdown")
+
+
+FORMULAS = [
+    "=1+1",
+    "+1+1",
+    "-1+1",
+    "@SUM(A1)",
+    " =1",
+    "\t=1",
+    "\r=1",
+    "\n=1",
+    "\uff1d1+1",
+    "\uff20A1",
+    "-cmd|' /C calc'!A0",
+    "+-1",
+]
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_no_cell_of_a_csv_file_is_a_formula(text):
+    shown = list(csv.reader(StringIO(table({text: {text: text}}, form="csv"), newline="")))
+    assert all(cell == "" or cell.startswith("'") for row in shown for cell in row)
+
+
+@pytest.mark.parametrize("number", ["-0.5", "+2.50", "-1e-05", "12", "-3e+20", "0.5 ± 0.1"])
+def test_numbers_of_a_csv_file_stay_numbers(number):
+    assert table({"a": {"b": number}}, form="csv").splitlines()[1] == f"a,{number}"
+
+
+@pytest.mark.parametrize(
+    "text", ["a\nb", "a|b", "<b>", "[x](javascript:1)", "![x](http://a.b/c)", "a\r\nb", "a\n\n# b", "a\u2028b"]
+)
+def test_a_cell_of_markdown_is_one_cell_without_a_link(text):
+    shown = table({text: {"b": text}}, form="md").splitlines()
+    assert len(shown) == 3 and shown[2].replace(r"\|", "").count("|") == 3
+    assert "](" not in shown[2] and "<" not in shown[2]

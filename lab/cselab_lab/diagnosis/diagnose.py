@@ -126,13 +126,16 @@ def _read_vectors(file: Path) -> Any:
     try:
         held = load_file(file) if file.suffix == ".safetensors" else {"": np.load(file, allow_pickle=False)}
     except Exception as error:  # a damaged file raises whatever its reader meets first
-        if "allow_pickle" in str(error):
+        with open(file, "rb") as held_back:
+            start = held_back.read(6)
+        if "allow_pickle" in str(error) and start.startswith((b"\x93NUMPY", b"\x80")):
             raise ValueError(
                 f"{file} holds Python objects (a pickle), which may run code and are not opened: in the program that "
                 "wrote the file, save numbers, np.save(file, np.array(vectors, dtype='float32'))"
             ) from None
+        reason = type(error).__name__ if "pickle" in str(error) else error
         raise ValueError(
-            f"{file} is not a complete {file.suffix} file ({error}): write it again with `cselab encode`"
+            f"{file} is not a complete {file.suffix} file ({reason}): write it again with `cselab encode`"
         ) from None
     if isinstance(held.get(""), np.lib.npyio.NpzFile):
         raise ValueError(f"{file} is an archive (.npz): save each array as a .npy file, np.save(file, array)")

@@ -9,6 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cselab._util.arguments import checked
 from cselab_lab.tables import table
 
 from .notebook_folder import read_notebook
@@ -38,6 +39,7 @@ class Answer:
     verdict: str
 
 
+@checked
 def collect(folder: Path) -> tuple[list[Answer], list[str]]:
     """The answers in all notebooks below a folder, and a line for each file that gave none.
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -77,11 +78,11 @@ def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
         ValueError: the target is the folder itself.
         FileNotFoundError: no notebooks in the source.
     """
-    with cannot_write(target):
-        target.mkdir(parents=True, exist_ok=True)
-    if target.resolve() == source.resolve():
+    if os.path.realpath(target) == os.path.realpath(source):
         raise ValueError(f"{target} is the notebooks' own folder: copy to a different folder.")
     notebooks = find_notebooks(source)
+    with cannot_write(target):
+        target.mkdir(parents=True, exist_ok=True)
     memory = target / COPIED
     held = _copied(memory)
     done = {}

@@ -82,9 +82,9 @@ def run_notebooks(
     output = Path(output).resolve()
     overrides = dict(overrides or {})
     _check_settings(profile, overrides, output, folder, update_recorded, seeds, timeout)
-    _check_places(output, recorded)
     runs = [_prepare(path, profile, overrides, output) for path in find_notebooks(folder, names)]
     over_seeds = {result.name: _with_seeds(result, seeds, output) for result in runs}
+    _check_places(output, recorded)
     for result in () if overrides or update_recorded else runs:
         read_recorded(recorded_path(recorded, result.name, profile))  # a damaged file stops before the first cell
     tell = _nothing if quiet else echo

@@ -292,3 +292,38 @@ def test_a_run_that_failed_runs_again(course):
     course.said.clear()
     (result,) = course.run(changed=True)
     assert not result.passed and any("running" in line for line in course.said)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(None, "is a file"), ("{", "no recorded numbers"), ("[" * 60_000, "no recorded"), ("[]", "no recorded")],
+)
+def test_a_record_that_cannot_be_read_stops_before_the_first_cell(course, content, said):
+    course.write("00_good", "steps = 1")
+    if content is None:
+        course.recorded.write_text("numbers")
+    else:
+        course.recorded.mkdir()
+        (course.recorded / "00_good.smoke.json").write_text(content)
+    with pytest.raises(ValueError, match=said):
+        course.run()
+    assert not course.said and not (course.output / "00_good.ipynb").exists()
+
+
+def test_a_notebook_of_format_3_is_named_with_the_command_that_converts_it(course):
+    cells = [
+        {
+            "cell_type": "code",
+            "input": ["steps = 1"],
+            "metadata": {"tags": ["parameters"]},
+            "outputs": [],
+            "language": "python",
+        }
+    ]
+    old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
+    course.folder.mkdir()
+    (course.folder / "old one.ipynb").write_text(json.dumps(old))
+    with pytest.raises(
+        ValueError, match=r"format 3: convert it with jupyter nbconvert --to notebook --inplace 'old one'\.ipynb"
+    ):
+        course.run()
