@@ -10,6 +10,7 @@ cselab.json                                        pooling, representation, long
 
 import json
 import logging
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
