@@ -50,7 +50,7 @@ class Because:
 
 Texts = Annotated[
     Sequence[str],
-    Range("a list of texts", lambda x: not isinstance(x, list | tuple) or all(isinstance(text, str) for text in x)),  # type: ignore[arg-type]
+    Satisfies("a list of texts", lambda x: not isinstance(x, list | tuple) or all(isinstance(one, str) for one in x)),
 ]
 
 
