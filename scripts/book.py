@@ -20,6 +20,7 @@ from experiments_page import write_pages
 from plotly.offline import get_plotlyjs
 
 import cselab
+from cselab._util.writing import write_text
 from cselab.evaluators import PairsEvaluator
 from cselab.world import World
 
@@ -123,7 +124,7 @@ def gather(executed: Path, source: Path) -> None:
     shutil.copy(ROOT / "CONTRIBUTING.md", source / "contributing.md")
     readme = (ROOT / "README.md").read_text(encoding="utf-8").removeprefix("# cselab\n")
     (source / "readme.md").write_text(f"# Installing and using it\n{readme}", encoding="utf-8")
-    shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("book"))
+    shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("book", "play"))
 
     (source / "reference").mkdir()
     pages = []
@@ -142,9 +143,12 @@ def main(executed: Path, folder: Path) -> None:
     gather(executed, source)
     if failed := build_main(["-q", "-b", "html", "-d", str(folder / "doctrees"), str(source), str(site)]):
         sys.exit(failed)
-    outside = {
-        address for page in site.rglob("*.html") for address in loaded_from_outside(page.read_text(encoding="utf-8"))
-    }
+    shutil.copytree(ROOT / "docs" / "play", site / "docs" / "play", dirs_exist_ok=True)
+    outside = set()
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        outside |= set(loaded_from_outside(text))
+        write_text(page, text.replace('role="heading">', 'role="heading" aria-level="2">'))  # Sphinx's captions
     if outside:
         sys.exit(f"the book cannot be read offline: it loads {', '.join(sorted(outside))}")
     print(f"ready: {site / 'index.html'}")

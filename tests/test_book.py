@@ -77,7 +77,9 @@ def test_it_is_alive_from_a_file_without_a_network(site, browser):
         page.wait_for_selector(".js-plotly-plot .scatterlayer")
         page.goto((site / "sphere.html").as_uri())
         page.get_by_label("loss").select_option("whitening")
-        page.get_by_role("slider", name="anchor 1", exact=True).press("ArrowLeft")
+        page.get_by_role("slider", name="anchor 1", exact=True).press("ArrowRight")
+        expect(page).to_have_url(re.compile(r"/sphere\.html$"))  # an arrow key moves the point and turns no page
+        assert page.locator("[role=heading]:not([aria-level])").count() == 0
         page.goto((site / "type.html").as_uri())
         page.get_by_label("Sentences, one a line").fill("A cat sleeps.\nA cat sleeps.")
         expect(page.get_by_text("Cosine 1.00: above 100 % of graded pairs")).to_have_count(2)

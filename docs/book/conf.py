@@ -18,7 +18,7 @@ html_css_files = ["book.css"]
 html_show_sourcelink = False
 html_show_copyright = False
 html_copy_source = False
-html_theme_options = {"navigation_with_keys": True}
+html_theme_options = {}  # not navigation_with_keys: arrow keys move points and values
 language = "en"
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]

@@ -134,6 +134,6 @@ def test_a_panel_that_computes_in_the_page_is_one_light_piece(panel, tmp_path):
     assert first.comm is None and second.comm is not None
     assert bundle["text/html"] == second._html() and escape(second.summary()) in bundle["text/html"]
     page = second.to_html(tmp_path / "page.html").read_text(encoding="utf-8")
-    assert len(page) < 80_000 and loaded_from_outside(page) == []
+    assert len(page) < 110_000 and loaded_from_outside(page) == []
     with pytest.raises(TypeError, match=f"{panel.__name__} has no 'nothing' to set; expected one of"):
         second.set(nothing=3)

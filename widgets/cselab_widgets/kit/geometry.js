@@ -9,7 +9,11 @@ export const length = (x) => Math.hypot(...x);
 export const onSphere = (x) => x.map((one) => one / (length(x) || 1));
 
 /** @param {number[]} x @param {number[]} y */
-export const inner = (x, y) => x.reduce((sum, one, c) => sum + one * y[c], 0);
+export function inner(x, y) {
+  let sum = 0;
+  for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
+  return sum;
+}
 
 /** Mean squared distance of row i of one and of the other, on the sphere. @param {number[][]} x @param {number[][]} y */
 export function alignment(x, y) {
@@ -39,14 +43,4 @@ export function effectiveRank(rows) {
   if (total < 1e-12) return 0;
   const shares = singular.map((one) => one / total).filter((share) => share > 0);
   return Math.exp(-shares.reduce((sum, share) => sum + share * Math.log(share), 0));
-}
-
-/** Spearman's rank correlation; of equal values each has the mean of their ranks. @param {number[]} x @param {number[]} y */
-export function spearman(x, y) {
-  const [a, b] = [x, y].map((values) => {
-    const sorted = [...values].sort((one, other) => one - other);
-    const ranks = values.map((value) => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2);
-    return onSphere(ranks.map((rank) => rank - (values.length - 1) / 2));
-  });
-  return inner(a, b);
 }

@@ -4,8 +4,8 @@ import { Matrix } from "./autograd.js";
 
 const EPS = 1e-5; // added to a variance, as batch normalisation does
 
-/** @param {Matrix} x */
-export const unit = (x) => x.over(x.square().sumRows().sqrt());
+/** A row of zeros, of which dropout left nothing, stays one. @param {Matrix} x */
+export const unit = (x) => x.over(x.square().sumRows().plus(1e-24).sqrt());
 
 /** @param {Matrix} x @param {Matrix} y */
 const cosines = (x, y) => unit(x).dot(unit(y).T);

@@ -1,16 +1,19 @@
-"""SimCSE live: a bag of words in 8 dimensions is trained in the page, under the reader's hand."""
+"""SimCSE live: a bag of words in 8 dimensions learns topics and the reader's sentences, under the reader's hand."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
+from random import Random
 from typing import TYPE_CHECKING, Any
 
-from cselab.data import Pairs
 from cselab.world import World
 
 from ..kit.inputs import texts
 from ..kit.page_panel import COMPUTING, PagePanel
+from ..kit.theme import PALETTE
 
 if TYPE_CHECKING:
     import pandas
@@ -25,24 +28,24 @@ TOY_LOSSES = (
     "InfoNCE + dimension-wise",
     "Barlow Twins",
 )
-WORD = re.compile(r"\w+")
-BEYOND_WORDS = (
-    "same words",
-    "shared words",
-    "roles",
-    "negation",
-    "opposite",
-)  # kinds of pairs, blind to a bag of words
+TOPICS = ("cooking", "music", "politics", "animals", "sport", "weather")
+DRAWN, KEPT, OFTEN, SHORT = 6000, 130, 3, 40  # sentences; of a topic; of a word among these; characters
+TYPED = (
+    "The chef boiled the potatoes.",
+    "A cook is peeling a carrot.",
+    "The parliament voted for the budget.",
+    "The potatoes boiled the chef.",
+)
 
 
 @dataclass(frozen=True)
 class ToyTrainingState:
-    """Sentences as numbers of words, the settings of the next run, and the runs so far.
+    """The sentences, the settings of the next run, and the runs so far.
 
     Attributes:
-        words: the number of different words.
-        sentences: to train on, each the numbers of its words.
-        first, second, grades: graded pairs to measure with; grades of 4 and more are close.
+        sentences: to train on.
+        topics: the topic of each sentence; the training does not see it.
+        typed: the reader's sentences, at most four; the training sees them, too.
         loss: of `TOY_LOSSES`.
         temperature: divides the cosines.
         noise: the probability that dropout removes an entry of a word's vector.
@@ -52,21 +55,28 @@ class ToyTrainingState:
         runs: each its settings and its history, the oldest first.
     """
 
-    words: int
-    sentences: Sequence[Sequence[int]]
-    first: Sequence[Sequence[int]]
-    second: Sequence[Sequence[int]]
-    grades: Sequence[float]
+    sentences: Sequence[str]
+    topics: Sequence[str]
+    typed: Sequence[str] = TYPED
     loss: str = "InfoNCE"
-    temperature: float = 0.1
-    noise: float = 0.1
-    batch: int = 16
+    temperature: float = 0.5
+    noise: float = 0.5
+    batch: int = 32
     artificial: int = 0
     seed: int = 0
     runs: Sequence[Mapping[str, Any]] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "runs", list(self.runs))
+        object.__setattr__(self, "typed", list(self.typed))
+        if len(self.topics) != len(self.sentences):
+            raise ValueError(
+                f"topics has {len(self.topics)} entries for {len(self.sentences)} sentences; expected as many."
+            )
+        if not 2 <= (different := len(set(self.topics))) <= len(PALETTE):
+            raise ValueError(f"topics has {different} different values; expected 2 to {len(PALETTE)}, a colour each.")
+        if len(self.typed) > len(TYPED):
+            raise ValueError(f"typed has {len(self.typed)} sentences; expected at most {len(TYPED)}.")
         if self.loss not in TOY_LOSSES:
             raise ValueError(f"loss is {self.loss!r}; expected one of {', '.join(map(repr, TOY_LOSSES))}.")
         if not 0 < self.temperature < float("inf"):
@@ -77,80 +87,75 @@ class ToyTrainingState:
             raise ValueError(f"batch is {self.batch}; expected 2 to {len(self.sentences)}, the number of sentences.")
         if self.artificial < 0:
             raise ValueError(f"artificial is {self.artificial}; expected 0 or more.")
-        if max(self.grades, default=0) < 4:
-            raise ValueError("no pair has a grade of 4 or more, but alignment needs such pairs.")
 
 
 def summary(state: ToyTrainingState) -> str:
     """The data of training, and where each run ended."""
     lines = [
-        f"{len(state.sentences)} sentences of {state.words} words in 8 dimensions, {len(state.grades)} graded pairs; "
-        f"next: {state.loss}, temperature {state.temperature:g}, noise {state.noise:g}, batch {state.batch}"
+        f"{len(state.sentences)} sentences of {len(set(state.topics))} topics in 8 dimensions; next: {state.loss}, "
+        f"temperature {state.temperature:g}, noise {state.noise:g}, batch {state.batch}"
     ]
     for run in state.runs:
         settings, last = run["settings"], run["history"][-1]
         lines.append(
             f"  {settings['loss']}, temperature {settings['temperature']:g}, noise {settings['noise']:g}, batch "
-            f"{settings['batch']}: Spearman {last['spearman']:.3f} at step {last['step']}"
+            f"{settings['batch']}: {last['same topic']:.0%} of neighbours share the topic at step {last['step']}"
         )
     return "\n".join(lines)
 
 
 class ToyTraining(PagePanel):
-    """A toy encoder that SimCSE trains while you watch, with the earlier runs.
+    """A toy encoder that SimCSE trains while you watch: topics part, and the cosines of your sentences change.
 
     The encoder is a bag of words: a sentence is the mean of its words' vectors in 8 dimensions, which start in a cone.
-    Its noise is dropout on these vectors, a new mask for each view. A run is 400 steps of Adam.
+    Its noise is dropout on these vectors, a new mask for each view. A run is 800 steps of Adam. Topics only colour
+    the dots; the training does not see them.
 
-    Try: noise 0, 0.1 and 0.5 under InfoNCE at temperature 0.05, then under off-dropout; Barlow Twins with a
-    batch of 4, then with 16 artificial rows (the rank bottleneck); temperature 1 and 0.05.
+    Try: noise 0 and 0.5; temperature 0.05 and 0.5; Barlow Twins with a batch of 4, then with 16 artificial rows
+    (the rank bottleneck).
 
     Args:
-        pairs: graded pairs to measure with, some of grade 4 or more. By default pairs of the bundled world, without the
-            kinds that a bag of words cannot tell: roles exchanged, negation, words shared by chance.
-        sentences: to train on, without grades; by default those of the pairs.
+        sentences: to train on; by default short sentences of the bundled world.
+        topics: a topic for each sentence.
+        typed: up to four sentences of your own.
         loss, temperature, noise, batch, artificial, seed: see `ToyTrainingState`. Focal-InfoNCE has m = 0.3,
             off-dropout m = 0.9; whitening has four shuffled groups of two channels; the dimension-wise loss has the
             weight 0.1 and 5 times the temperature; Barlow Twins weighs entries off the diagonal by 0.1.
         key: see `Panel`.
 
     Raises:
-        ValueError: an unknown loss, a number out of range, sentences without words, no close pairs.
+        ValueError: an unknown loss, a number out of range, sentences without topics.
 
     See also: `TrainingMonitor`, for a real encoder; `NoiseLab` and `RankLab`, for its noise and its rank.
 
-    >>> print(ToyTraining())
-    284 sentences of 824 words in 8 dimensions, 142 graded pairs; next: InfoNCE, temperature 0.1, noise 0.1, batch 16
+    >>> print(ToyTraining(["A cat sleeps.", "It rains."], ["animals", "weather"], batch=2))
+    2 sentences of 2 topics in 8 dimensions; next: InfoNCE, temperature 0.5, noise 0.5, batch 2
     """
 
-    modules = (*COMPUTING, HERE / "toy_encoder.js", HERE / "toy_training.js")
+    modules = (*COMPUTING, HERE / "toy_encoder.js", HERE / "toy_map.js", HERE / "toy_training.js")
     mount = "mountToyTraining"
     state_class = ToyTrainingState
     alt_text = staticmethod(summary)
 
     def __init__(
         self,
-        pairs: Pairs | None = None,
         sentences: Sequence[str] | None = None,
+        topics: Sequence[str] = (),
+        typed: Sequence[str] = TYPED,
         *,
         loss: str = "InfoNCE",
-        temperature: float = 0.1,
-        noise: float = 0.1,
-        batch: int = 16,
+        temperature: float = 0.5,
+        noise: float = 0.5,
+        batch: int = 32,
         artificial: int = 0,
         seed: int = 0,
         key: str | None = None,
     ) -> None:
-        pairs = pairs or _pairs_for_words(192)
-        sentences = pairs.sentences if sentences is None else sentences
-        numbers: dict[str, int] = {}
-        sides = (texts(sentences, "sentences", at_least=2), pairs.sentences1, pairs.sentences2)
-        train, first, second = ([_numbered(text, numbers) for text in side] for side in sides)
-        state = ToyTrainingState(
-            len(numbers), train, first, second, list(map(float, pairs.scores)), loss, temperature, noise, batch,
-            artificial, seed,
-        )  # fmt: skip
-        super().__init__(state, key)
+        if sentences is None:
+            sentences, topics = short_sentences()
+        train, own = list(texts(sentences, "sentences", at_least=2)), list(texts(typed, "typed", at_least=0))
+        state = ToyTrainingState(train, list(topics), own, loss, temperature, noise, batch, artificial, seed)
+        super().__init__(state, key, {"palette": PALETTE[:5] + PALETTE[7:] + PALETTE[5:7]})  # two blues, last
 
     def to_frame(self) -> "pandas.DataFrame":
         """A row for each measured step of each run: the run's number, its settings, loss and geometry."""
@@ -164,21 +169,21 @@ class ToyTraining(PagePanel):
         return pd.DataFrame(rows)
 
 
-def _pairs_for_words(n: int) -> Pairs:
-    """Pairs of the world whose grade shows in their words."""
-    pairs = World().sts(n, split="train")
-    kept = [row for row, kind in enumerate(pairs.subsets or ()) if kind not in BEYOND_WORDS]
-    return Pairs(
-        [pairs.sentences1[row] for row in kept],
-        [pairs.sentences2[row] for row in kept],
-        [pairs.scores[row] for row in kept],
-        name="world-sts",
-    )
-
-
-def _numbered(text: str, numbers: dict[str, int]) -> list[int]:
-    """The words of a text by their numbers; a new word takes the next one."""
-    numbered = [numbers.setdefault(word, len(numbers)) for word in WORD.findall(text.lower())]
-    if not numbered:
-        raise ValueError(f"{text!r} has no words; a bag of words needs one at least.")
-    return numbered
+@cache
+def short_sentences() -> tuple[list[str], list[str]]:
+    """Sentences of the world from six topics, without names and details, whose words are frequent; and their topics."""
+    world, rng = World(seed=0), Random(0)
+    drawn: dict[str, dict[str, set[str]]] = {topic: {} for topic in TOPICS}
+    for number in range(DRAWN):
+        topic = TOPICS[number % len(TOPICS)]
+        meaning = world.meaning(rng, "train", lambda frame, topic=topic: frame.topic == topic and not frame.opinion)
+        text = world.say(replace(meaning, time="", place="", way="", negated=False), rng).text
+        if len(text) <= SHORT and text[1:].islower():
+            drawn[topic][text] = set(re.findall(r"\w+", text.lower()))
+    kept: list[tuple[str, str]] = []
+    for topic, words in drawn.items():
+        counts = Counter(word for of_text in words.values() for word in of_text)
+        frequent = [text for text, of_text in words.items() if min(counts[word] for word in of_text) >= OFTEN]
+        kept += [(text, topic) for text in frequent[:KEPT]]
+    sentences, topics = map(list, zip(*kept, strict=True))
+    return sentences, topics

@@ -1,0 +1,35 @@
+"""The pages to play with: built from the panels, small, and alive from a file without a network."""
+
+import re
+
+import play
+import pytest
+from cselab_lab.headless.page import loaded_from_outside
+from playwright.sync_api import expect
+
+
+@pytest.mark.parametrize("name", play.PANELS)
+def test_a_page_is_what_the_script_writes_and_light(name):
+    """After a change of a panel: python scripts/play.py."""
+    built = play.page(name)
+    assert (play.FOLDER / f"{name}.html").read_text(encoding="utf-8") == built
+    assert len(built.encode()) < 150_000 and loaded_from_outside(built) == []
+
+
+@pytest.mark.browser
+@pytest.mark.filterwarnings("ignore")
+def test_a_visitor_trains_by_the_keyboard_and_goes_to_the_sphere(offline):
+    page = offline(play.FOLDER / "index.html")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="The sphere")).to_be_focused()
+    for _ in range(5):
+        page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Train")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator(".cselab-seen")).to_have_text(re.compile("^Step [1-9]"))
+    page.get_by_role("link", name="The sphere").press("Enter")
+    point = page.get_by_role("slider", name="anchor 1", exact=True)
+    where = point.get_attribute("aria-valuetext")
+    point.press("ArrowRight")
+    expect(point).not_to_have_attribute("aria-valuetext", where)
+    expect(page).to_have_url(re.compile("sphere.html$"))
