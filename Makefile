@@ -63,7 +63,7 @@ lab: $(READY)
 	GOMP_SPINCOUNT=$${GOMP_SPINCOUNT:-10000} JUPYTER_CONFIG_PATH=scripts/jupyter $(BIN)/jupyter lab --ip 127.0.0.1 $(AS_ROOT) work/00_tour.ipynb
 
 test: $(READY)-test
-	@$(MAKE) --no-print-directory lint & CHECK_SHAPES=0 $(PYTEST) -m "daily or not (browser or lesson or process or slow)" && wait $$!
+	@$(MAKE) --no-print-directory lint & CHECK_SHAPES=0 $(PYTEST) -m "daily or not (browser or lesson or slow)" && wait $$!
 
 test-all: $(READY)-test
 	@$(MAKE) --no-print-directory lint & $(PYTEST) && wait $$!

@@ -66,7 +66,7 @@ def registered():
     METHODS.update(before)
 
 
-SLOWEST_FIRST = ("lesson", "browser", "process", "slow")
+SLOWEST_FIRST = ("lesson", "browser", "slow")
 
 
 def pytest_collection_modifyitems(items):

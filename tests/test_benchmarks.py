@@ -17,7 +17,6 @@ def benchmark(name):
     return module
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["encode", "encode-cls", "score", "train", "train-mean", "train-plain", "train-trainer"]
 )
@@ -28,7 +27,6 @@ def test_what_is_timed_beside_another_library_gives_its_result(monkeypatch, name
     speed.CASES[name](*speed.opened("micro", name)).check()
 
 
-@pytest.mark.slow
 def test_losses_of_two_devices_are_compared_without_dropout(monkeypatch):
     gpu = benchmark("gpu")
     assert gpu.largest_difference(Namespace(device="cpu"), "simcse") == 0.0

@@ -10,7 +10,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 from tiny import make_sentences, write_checkpoint
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 # Each process that starts writes down whom it would reach and is then refused; its own machine it may reach.
 WATCH = """

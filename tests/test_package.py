@@ -39,8 +39,6 @@ assert before == dict(os.environ)
 """
 
 
-@pytest.mark.process
-@pytest.mark.daily
 def test_importing_the_package_imports_nothing_heavy_and_changes_nothing_in_the_environment():
     code = IMPORTED.format(heavy=HEAVY)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
@@ -64,12 +62,12 @@ MAY_KNOW = {
     "data": "_util",
     "world": "_util data",
     "encoders": "_util sgw data metrics",
-    "augmentations": "encoders",
+    "augmentations": "_util encoders",
     "transforms": "_util encoders metrics",
     "methods": "_util encoders losses sgw augmentations data world",
     "evaluators": "_util transforms encoders world metrics data",
     "training": "_util losses methods encoders metrics data",
-    "integrations": "training transforms evaluators encoders metrics data",
+    "integrations": "_util training transforms evaluators encoders metrics data",
 }
 """Which room of cselab imports which: what is not named here is above it, or beside it and none of its business."""
 
@@ -211,7 +209,7 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
         ("cselab_lab", 89_000),
         ("cselab_widgets", 58_000),
         ("cselab cselab_lab cselab_widgets", 260_000),
-        ("tests", 260_000),
+        ("tests", 270_000),
     ],
 )
 def test_a_package_stays_small(names, most):

@@ -70,7 +70,7 @@ def test_the_citation_names_the_version():
     assert citation["version"] == cselab.__version__ and citation["license"] == "MIT"
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_the_lines_of_the_readme_run_and_training_helps(tmp_path):
     lines = re.findall(r"```python\n(.*?)```", README, re.DOTALL)[0]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "HF_HUB_OFFLINE": "1"}

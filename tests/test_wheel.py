@@ -10,7 +10,7 @@ import pytest
 
 import cselab
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 

@@ -110,7 +110,6 @@ print(again.resumed_from, again.encoder.weights_hash())
 """
 
 
-@pytest.mark.process
 @pytest.mark.parametrize("when", [3, "in the final save"])
 def test_on_a_full_disk_a_run_stops_with_a_sentence_and_goes_on_when_there_is_space(when, ended, tmp_path):
     if when not in ended:
@@ -216,8 +215,6 @@ t.run("run")
 """
 
 
-@pytest.mark.process
-@pytest.mark.daily
 @pytest.mark.parametrize("moves", [1, 5])
 def test_a_run_killed_in_its_final_save_is_no_encoder_and_the_next_one_clears_up(moves, ended, tmp_path):
     folder, code = ended[moves]
@@ -255,8 +252,6 @@ def content(folder):
     return files | {name: value for name, value in said.items() if name not in ("seconds", "sha256")}
 
 
-@pytest.mark.process
-@pytest.mark.daily
 def test_a_run_ended_while_its_checkpoint_was_written_leaves_what_an_uninterrupted_one_leaves(ended, tmp_path):
     folder, code = ended["checkpoint"]
     output = folder / "run"

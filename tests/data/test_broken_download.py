@@ -12,8 +12,6 @@ import pytest
 
 from cselab.data.fetch import ARCHIVE
 
-pytestmark = [pytest.mark.process, pytest.mark.daily]
-
 LINE = "a sentence of Wikipedia , " * 40_000
 CONTENT = f"{LINE}\n".encode() * 24  # 25 MB: the hub's library writes 10 MB at a time
 CUT = 15_000_000

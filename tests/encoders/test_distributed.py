@@ -22,8 +22,6 @@ from cselab.encoders.encoder import TruncationWarning
 from cselab.evaluators import STS, RandomEncoder
 from cselab.evaluators.task import Collected
 
-pytestmark = pytest.mark.process
-
 SENTENCES = make_sentences(37) + make_sentences(9) + ["the cat sees a dog " * 30] * 3  # an odd number, with repeats
 PAIRS = Pairs(
     make_sentences(40, seed=1), make_sentences(40, seed=2), [float(row % 6) for row in range(40)], "pairs", "test"

@@ -370,7 +370,6 @@ def converted_by_the_line_of(message, **options):
     subprocess.run(f"{sys.executable} {line}", shell=True, check=True, capture_output=True, **options)
 
 
-@pytest.mark.process
 def test_a_pickle_is_refused_with_the_line_that_converts_it_and_pools_as_before(tmp_path):
     transformer = modules.Transformer(str(write_checkpoint(tmp_path / "plain")))
     model = SentenceTransformer(modules=[transformer, modules.Pooling(8, "cls")])
@@ -393,7 +392,6 @@ huggingface_hub.snapshot_download = snapshot_download
 """
 
 
-@pytest.mark.process
 def test_a_name_of_the_hub_with_pickled_weights_is_refused_with_the_line_that_fetches_and_converts_them(
     tmp_path, monkeypatch
 ):

@@ -39,7 +39,6 @@ class Oracle:
         return np.eye(self.width, dtype=np.float32)[[self.classes[sentence] for sentence in sentences]]
 
 
-@pytest.mark.slow
 def test_the_world_has_five_transfer_tasks_of_balanced_classes_whose_splits_are_apart():
     assert WorldTransfer.tasks == TRANSFER
     for task in TRANSFER:

@@ -19,7 +19,7 @@ import cselab.training
 from cselab.encoders.checkpoint import read_info
 from cselab.training import TrainConfig, train
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(

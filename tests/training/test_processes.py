@@ -16,8 +16,6 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import create_method
 from cselab.training import TrainConfig, train
 
-pytestmark = pytest.mark.process
-
 CORPUS = make_sentences(40)
 CONFIG = TrainConfig(
     steps=6, batch_size=8, lr=1e-2, seed=3, eval_every=2, checkpoint_every=2, weight_decay=0.1, precision="fp32"

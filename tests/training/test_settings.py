@@ -59,7 +59,6 @@ def test_a_setting_of_another_type_is_refused_by_name(setting, value):
         TrainConfig(**{setting: value})
 
 
-@pytest.mark.slow
 def test_what_is_encoded_while_another_thread_trains_has_no_dropout_in_it():
     """With a rate of 0 training changes no weight, so every encoding must give the same vectors."""
     encoder = make_encoder(pooling="cls")

@@ -12,8 +12,6 @@ from cselab_lab.cli import app
 from stsb import write_stsb
 from tiny import make_sentences, write_checkpoint
 
-pytestmark = pytest.mark.process
-
 EVERY, STEPS = 20, 120
 
 

@@ -16,7 +16,6 @@ from cselab.world.grammar import QUESTIONS
 from cselab.world.meaning import SPLITS
 from cselab.world.world import KINDS, TASKS, overlap
 
-pytestmark = pytest.mark.slow
 WORLD = World(seed=0)
 
 
@@ -67,7 +66,6 @@ def test_rows_may_hold_labels_of_the_sentence_as_text(many):
         assert WORLD.feeling(meaning) == {"positive": 1, "negative": -1}[feeling]
 
 
-@pytest.mark.process
 def test_the_same_seed_gives_the_same_in_another_process(many):
     code = """if True:
         import json

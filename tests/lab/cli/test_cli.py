@@ -812,8 +812,6 @@ def test_the_names_known_without_torch_are_those_of_the_registries():
     assert names.purposes() == {name: profile.purpose for name, profile in PROFILES.items()}
 
 
-@pytest.mark.process
-@pytest.mark.daily
 def test_version_completion_the_exit_code_of_a_refusal_and_a_reader_that_stops():
     assert run("--version") == f"cselab {cselab.__version__}\n"
     command = Path(sys.executable).with_name("cselab")

@@ -147,8 +147,6 @@ def test_a_missing_argument_or_option_is_named(name):
             assert "Missing " in refused(*kept), (words, kept)
 
 
-@pytest.mark.process
-@pytest.mark.daily
 def test_help_and_refusals_import_no_library():
     """`import cselab` first, then every help page, and every wrong value but the tasks, which the suites hold."""
     lines = [["--version"], *([*name.split(), "-h"] for name in EVERY), ["trian"], ["train", "simcse", "--stesp", "3"]]
@@ -166,8 +164,6 @@ def test_help_and_refusals_import_no_library():
     assert found == [f"set() {line}" for line in ["import", "help", *lines]], done.stdout + done.stderr
 
 
-@pytest.mark.process
-@pytest.mark.daily
 def test_the_help_that_imports_nothing_is_that_of_the_commands():
     for name, (_, summary) in overview.COMMANDS.items():
         command = cli.app.get_command(None, name)

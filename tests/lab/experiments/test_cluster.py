@@ -16,7 +16,7 @@ from small_experiment import DEV, tiny_profile
 
 from cselab._util.versions import versions
 
-pytestmark = pytest.mark.process
+pytestmark = pytest.mark.slow
 
 WAIT = 120
 LONG = 30  # steps: long enough to be killed in the middle

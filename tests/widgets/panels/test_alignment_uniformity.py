@@ -62,7 +62,6 @@ def test_a_method_that_starts_later_waits_at_its_start(histories):
     assert traces(AlignmentUniformity(histories), step=0)["WhitenedCSE: here"].x == (-2.6,)
 
 
-@pytest.mark.process
 def test_the_page_is_the_same_in_another_process(histories):
     shown = f"AlignmentUniformity({histories!r})._repr_mimebundle_()['text/html']"
     code = f"from cselab_widgets import AlignmentUniformity; print({shown}, end='')"

@@ -285,7 +285,6 @@ def test_t_sne_makes_each_step_a_map_of_its_own_and_says_so():
     assert "a separate map" in panel.summary()
 
 
-@pytest.mark.slow
 def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it(monkeypatch):
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)  # compiling takes longer than ten sentences a cluster
     panel = EmbeddingMap(

@@ -11,8 +11,7 @@ from cselab_widgets.kit.fields import hidden_controls, shown_fields
 from ipywidgets.widgets.widget import _instances
 from small_panels import PANELS
 
-LABS = {name: pytest.param(name, marks=pytest.mark.slow) for name in ("LossLab", "RankLab", "WhiteningLab")}
-EVERY = pytest.mark.parametrize("name", [LABS.get(name, name) for name in PANELS])
+EVERY = pytest.mark.parametrize("name", PANELS)
 CHECKED = ("list", "buttons", "steps", "labelled")
 
 

@@ -11,8 +11,6 @@ from cselab.losses import info_nce, off_dropout_info_nce
 from cselab.methods import SimCSE
 from cselab.training import TrainConfig, train
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def views():

@@ -6,8 +6,6 @@ from cselab_widgets import RankLab
 from cselab.losses import barlow_twins, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture
 def views():
