@@ -71,22 +71,22 @@ EFFECTS = (
     ("Barlow Twins, M = 0", "imsimcse-table2", "Barlow Twins, M = 0", -12.2),
 )
 """Label, experiment, row, and the paper's points over SimCSE."""
-JOINT = "Alignment against uniformity: contrast moves a plain encoder along the way that subtracting the mean takes."
+JOINT = "Alignment against uniformity: contrast moves a plain encoder in the direction of subtracting the mean."
 PLACES = (
     ("plain", "imsimcse-figure1", "plain", -6),
     ("plain, mean subtracted", "imsimcse-figure1", "plain, mean subtracted", 5),
     ("SimCSE, dimension-wise term alone", "imsimcse-figure1", "SimCSE", -4),
     ("off-dropout alone, ImSimCSE (released)", "imsimcse-figure1", "only off-dropout", 12),
     ("ImSimCSE (paper)", "imsimcse-figure1", "ImSimCSE, paper", 14),
-    ("WhitenedCSE, 3 passes", "whitenedcse-figure3", "WhitenedCSE, 3 passes", 5),
-    ("WhitenedCSE (paper)", "whitenedcse-figure3", "WhitenedCSE, paper", -10),
+    ("WhitenedCSE, before the head", "whitenedcse-figure3", "WhitenedCSE, 3 passes", 5),
+    ("WhitenedCSE (paper), after the head", "whitenedcse-figure3", "WhitenedCSE, paper", 5),
 )
 """Label, experiment, row, and how far the label stands below its point."""
-STEPS = "Uniformity and alignment over 200 steps of SimCSE and of two readings of WhitenedCSE."
+STEPS = "Uniformity and alignment over 200 steps of SimCSE and of WhitenedCSE, by its vector before and after the head."
 CURVES = (
     ("SimCSE", "SimCSE", THEIRS),
-    ("3 passes", "WhitenedCSE, 3 passes", OURS),
-    ("paper", "WhitenedCSE, paper", "#8a6fc4"),
+    ("before", "WhitenedCSE, 3 passes", OURS),
+    ("after", "WhitenedCSE, paper", "#8a6fc4"),
 )
 SVG = 'xmlns="http://www.w3.org/2000/svg" viewBox="-1.15 -1.15 2.3 2.3" role="img"'
 ON_THE_COVER = r"\.cselab-(globe|net|point|hold|anchors|positives|arrow|tie|behind)\b"

@@ -267,22 +267,116 @@ def test_a_conclusion_of_the_results_holds(conclusion):
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+ERRATA = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
+STATIC_LAST = ("survey-table8", "plain, mean of static embeddings and last layer")
+
+
+def cells_of(page, line):
+    """The cells of a table's only line with this label; numbers have no-break spaces."""
+    (cells,) = re.findall(rf"^\| {re.escape(line)} \|(.*)\|$", page, re.M)
+    return [cell.strip() for cell in cells.replace("\u00a0", " ").split("|")]
+
+
+def recorded(name, row, column="Avg."):
+    values = list(read_results(name).values(row, column).values())
+    spread = f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
+    return f"{fmean(values):.1f}{spread}"
+
+
 README_ROWS = {  # the experiment and the row behind each line
     "plain, [CLS]": ("main-comparison", "plain"),
     "plain, mean of the tokens": ("survey-table8", "plain, mean of tokens"),
-    "plain, first and last layer": ("survey-table8", "plain, mean of static embeddings and last layer"),
+    "static word vectors, no encoder": ("main-comparison", "static vectors"),
+    "plain, mean of static embeddings and last layer": STATIC_LAST,
+    "the same, whitened": ("imsimcse-table4", "the same, whitened"),
+    "the same, dimension-wise contrast": ("imsimcse-table4", "only the dimension-wise term"),
     "SimCSE, [CLS]": ("main-comparison", "SimCSE"),
 }
 
 
 @pytest.mark.parametrize("line", README_ROWS)
 def test_the_readmes_table_is_recorded(line):
-    name, row = README_ROWS[line]
-    (cells,) = re.findall(rf"^\| {re.escape(line)} \| (.*) \|$", README, re.M)
-    for column, cell in zip(("Avg.", "Classroom-STS"), cells.split(" | "), strict=True):
-        values = list(read_results(name).values(row, column).values())
-        spread = f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
-        assert cell == f"{fmean(values):.1f}{spread}", column
+    assert cells_of(README, line) == [recorded(*README_ROWS[line], column) for column in ("Avg.", "Classroom-STS")]
+
+
+TRAINED_ON_CLS = {  # lines of docs/results.md, the experiment and the row behind each
+    "SimCSE": ("main-comparison", "SimCSE"),
+    "Focal-InfoNCE": ("main-comparison", "Focal-InfoNCE"),
+    "WhitenedCSE (three passes, as its code)": ("main-comparison", "WhitenedCSE, 3 passes"),
+    "WhitenedCSE (`paper`: vector after the head)": ("main-comparison", "WhitenedCSE, paper"),
+    "WhitenedCSE (one pass, vector after the head)": ("effects", "WhitenedCSE, 1 pass, after the head"),
+    "WhitenedCSE (one pass, vector before the head)": ("effects", "WhitenedCSE, 1 pass"),
+    "ImSimCSE (`paper`)": ("main-comparison", "ImSimCSE, paper"),
+    "ImSimCSE (`released`)": ("main-comparison", "ImSimCSE, released"),
+    "ImSimCSE (mixture: m as in the text, scale as in the code)": ("main-comparison", "ImSimCSE, mixture"),
+}
+
+
+@pytest.mark.parametrize("line", TRAINED_ON_CLS)
+def test_the_trained_rows_of_the_results_are_recorded(line):
+    table = PAGE[PAGE.index("| trained, [CLS] |") :]
+    *scores, seeds = cells_of(table[: table.index("\n\n")], line)
+    assert scores == [recorded(*TRAINED_ON_CLS[line], column) for column in TESTS]
+    assert int(seeds) == len(read_results(TRAINED_ON_CLS[line][0]).values(TRAINED_ON_CLS[line][1], "Avg."))
+
+
+POOLINGS = {  # lines of docs/results.md: the experiment of its untrained rows, these, its trained row
+    "[CLS]": [("main-comparison", f"plain{how}") for how in ("", ", mean subtracted", ", whitened", ", flow")],
+    "mean of the tokens": [("survey-table8", "plain, mean of tokens")],
+    "mean of the last two layers": [("whitenedcse-table1", "plain, mean of the last two layers")],
+    "mean of the static embeddings and the last layer": [
+        STATIC_LAST,
+        *(("imsimcse-table4", f"the same, {how}") for how in ("mean subtracted", "whitened", "flow")),
+    ],
+    "word vectors alone (all-MiniLM's static embeddings)": [("main-comparison", "static vectors")],
+    "word overlap (Jaccard)": [("main-comparison", "word overlap")],
+    "random weights, mean of the tokens": [("main-comparison", "random weights, mean of tokens")],
+    "random weights, [CLS]": [("main-comparison", "random weights, [CLS]")],
+    "random vectors": [("main-comparison", "random vectors")],
+}
+TRAINED = {
+    "[CLS]": ("SimCSE", "main-comparison", "SimCSE"),
+    "mean of the tokens": ("Contrastive Tension", "every-method", "ct"),
+    "mean of the last two layers": ("ConSERT", "whitenedcse-table1", "ConSERT"),
+    "mean of the static embeddings and the last layer": (
+        "dimension-wise term",
+        "imsimcse-table4",
+        "only the dimension-wise term",
+    ),
+}
+
+
+@pytest.mark.parametrize("line", POOLINGS)
+def test_the_baselines_of_the_results_are_recorded(line):
+    cells = cells_of(PAGE, line)
+    assert cells[: len(POOLINGS[line])] == [recorded(*row) for row in POOLINGS[line]]
+    if line in TRAINED:
+        label, *row = TRAINED[line]
+        assert cells[4] == f"{label} {recorded(*row)}"
+
+
+CHANGES = {  # a place on the page of errata: the experiment, two rows, a measure, digits
+    "the evaluated vector": ("main-comparison", "WhitenedCSE, paper", "WhitenedCSE, 3 passes", "Avg.", 1),
+    "released layout, 128 groups, no eps": ("effects", "WhitenedCSE, released", "WhitenedCSE, 3 passes", "Avg.", 1),
+    "m as in the code": ("main-comparison", "ImSimCSE, released", "ImSimCSE, mixture", "Avg.", 1),
+    "sum as in the text": ("main-comparison", "ImSimCSE, paper", "ImSimCSE, mixture", "Avg.", 1),
+    "Over SimCSE, `variant": ("main-comparison", "ImSimCSE, paper", "SimCSE", "Avg.", 1),
+    'and `variant="released"`': ("main-comparison", "ImSimCSE, released", "SimCSE", "Avg.", 1),
+    "7 seeds: uniformity": ("main-comparison", "Focal-InfoNCE", "SimCSE", "uniformity", 2),
+    "; alignment": ("main-comparison", "Focal-InfoNCE", "SimCSE", "alignment", 3),
+}
+
+
+@pytest.mark.parametrize("place", CHANGES)
+def test_the_effects_of_the_errata_are_recorded(place):
+    name, row, baseline, measure, digits = CHANGES[place]
+    gains = list(read_results(name).over(row, baseline, measure).values())
+    numbers = [fmean(gains), *paired_t_test([0.0] * len(gains), gains).interval]
+    _, _, after = ERRATA.replace("\u00a0", " ").replace("\n", " ").partition(place)
+    assert [float(number) for number in re.findall(r"(?<![\w.])[-+]?\d+\.\d+", after)[:3]] == [
+        pytest.approx(number, abs=0.5001 * 10**-digits) for number in numbers
+    ]
 
 
 SHOWN = {  # the number, and the number that it is compared with
