@@ -32,7 +32,8 @@ methods, which we found on dev data for the bundled encoders. The table has the 
 settings of `paper`, the printed settings, their place, and the differences between text, released code and cselab.
 
 A cell has batch, learning rate and epochs. A cell is empty if the papers print nothing. "Text" means the four papers
-whose tables are in cselab. We read the notes about released code in that code. {WRITTEN}
+whose tables are in cselab. We read the notes about released code in that code. The survey evaluates SimCSE and EASE
+every 250 steps, and the rest every 125 (its 5.1.2); `paper` evaluates all of them every 125 steps. {WRITTEN}
 """
 METHODS_PAGE = f"""\
 # Methods
