@@ -72,8 +72,8 @@ def whitening_matrix(
     whitened rows).
 
     Raises:
-        ValueError: unknown kind, eps or shrinkage out of range, a singular covariance when both are 0, or one of more
-            than two channels that is not finite.
+        ValueError: unknown kind, eps or shrinkage out of range, a singular covariance when both are 0, or one that is
+            not finite (with eps > 0 and two channels the result is NaN).
 
     >>> whitening_matrix(torch.tensor([[2.5, 1.5], [1.5, 2.5]]))
     tensor([[ 0.7500, -0.2500],
@@ -86,12 +86,13 @@ def whitening_matrix(
             variance = covariance.diagonal(dim1=-2, dim2=-1).mean(-1)
             identity = torch.eye(covariance.shape[-1], dtype=covariance.dtype, device=covariance.device)
             covariance = (1 - shrinkage) * covariance + shrinkage * variance[..., None, None] * identity
+        quick = kind == "zca" and covariance.shape[-1] == 2
+        if not (quick and eps) and not covariance.isfinite().all():
+            raise ValueError("the covariance is not finite: NaN, infinite or very large numbers cannot be whitened")
         if eps == 0:
             _check_positive_definite(covariance)
-        if kind == "zca" and covariance.shape[-1] == 2:
+        if quick:
             return _inverse_square_root_2x2(covariance, eps)
-        if not covariance.isfinite().all():
-            raise ValueError("the covariance is not finite: NaN, infinite or very large numbers cannot be whitened")
         inverse_square_root, axes = _InverseSquareRoot.apply(covariance, eps)
         return inverse_square_root if kind == "zca" else inverse_square_root @ axes
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from cselab._util.arguments import checked
+
 from .classification import CLASSIFICATION_ROWS, Labelled, load_classification
 from .clustering import CLUSTERING_TASKS, load_clustering
 from .files import DataError, MissingFile
@@ -26,6 +28,7 @@ class Checked:
         return f"{self.status:8} {self.suite:11} {self.name:14} {self.split:6} {self.detail}"
 
 
+@checked
 def check(root: str | Path | None = None) -> list[Checked]:
     """Load every data set of the suites, one by one, and report its state.
 

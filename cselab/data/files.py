@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from cselab._util.arguments import checked
 from cselab._util.reading import NOT_FETCHED, is_pointer
 
 SAVE_AS = "save text (UTF-16, Latin-1 ...) as UTF-8, and a workbook or document (.xlsx, .docx, .pdf) as .csv or .txt"
@@ -80,6 +81,7 @@ def check_characters(text: str, place: str) -> None:
         raise DataError(f"{place}: {half!r} is half a character (a lone surrogate): remove it from the text") from None
 
 
+@checked
 def read_lines(path: str | Path, encoding: str = "utf-8") -> Iterator[str]:
     """The lines of a text file, one at a time, without line ends; .gz and .xz are decompressed while reading.
 

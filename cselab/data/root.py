@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from cselab._util.arguments import checked
+
 from .files import MissingFile
 
 SENTEVAL_FOLDERS = ("STS", "SICK", "MR", "CR", "SUBJ", "MPQA", "SST", "TREC", "MRPC")
@@ -45,6 +47,7 @@ def _usual_place() -> Path | None:
     return Path(named) if named else None
 
 
+@checked
 def senteval_folder(root: str | Path | None = None) -> Path:
     """The folder that holds `STS/`, `SICK/`, `MR/` ...: the root itself, or a usual place below.
 

@@ -105,6 +105,7 @@ def _without_text(empty: Sequence[int]) -> str:
     return f"1 row has no text (line {lines})" if len(empty) == 1 else f"{len(empty)} rows have no text (lines {lines})"
 
 
+@checked
 def read_rows(
     path: str | Path, columns: Sequence[str], column: str | None = None
 ) -> Iterator[str] | Iterator[tuple[str, ...]]:

@@ -55,7 +55,8 @@ def on_cpu(rows: Vectors) -> Tensor:
     """
     if isinstance(rows, np.ndarray):
         accepted = rows.flags.writeable and min(rows.strides, default=0) >= 0
-        rows = rows.astype(rows.dtype.newbyteorder("="), order="C", copy=not accepted)
+        kind = rows.dtype.newbyteorder("=") if rows.dtype.itemsize <= 8 else np.float64
+        rows = rows.astype(kind, order="C", copy=not accepted)
     tensor = torch.as_tensor(rows).detach().cpu()
     return tensor if tensor.is_floating_point() else tensor.double()
 

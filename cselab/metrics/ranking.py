@@ -129,6 +129,7 @@ def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegative
     if m < 2 or n < 2:
         raise ValueError(f"at least two systems with two shared units each are needed, got {m} and {n}")
     require_finite("scores", scores)
+    scores = scores.astype(np.float64)
     if np.abs(scores).max() > LARGEST:
         raise ValueError(f"a score of {np.abs(scores).max():g}: scores above {LARGEST:g} cannot be compared")
     rows, columns = np.triu_indices(m, 1)
@@ -181,6 +182,7 @@ def rank_predictions(
     return Ranking(scores, _square(m, p_values), "bootstrap over rows, step-down over all pairs")
 
 
+@checked
 def holm(p_values: Tests) -> Tests:
     """P-values of k tests after Holm: the smallest times k, the next times k - 1 ..., each at least the one before.
 

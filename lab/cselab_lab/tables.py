@@ -37,6 +37,8 @@ def table(rows: "Mapping[str, Mapping[str, float | str]] | DataFrame", digits: i
     from tabulate import tabulate
 
     check_form(form)
+    if not isinstance(rows, Mapping | DataFrame):
+        raise TypeError(f"rows are {rows!r:.60}; expected {{name: {{column: number or words}}}}, or a DataFrame")
     frame = DataFrame(list(rows.values()), index=list(rows)) if isinstance(rows, Mapping) else rows
     cells = frame.map(lambda value: _shown(value, digits)).astype(object)
     if form in SAFE:

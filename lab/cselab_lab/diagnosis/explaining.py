@@ -242,6 +242,8 @@ def pairs_by_split(task: "str | Pairs", data: str | Path | None) -> "dict[str, P
 
     if isinstance(task, Pairs):
         return {task.split: task}
+    if not isinstance(task, str | Path):
+        raise TypeError(f"task is {task!r:.60}; expected the name of a task, a file of pairs, or Pairs")
     if Path(task).is_file():
         return {"": read_pairs(task)}
     suites = [STS(), WorldSTS()]

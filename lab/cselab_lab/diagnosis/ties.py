@@ -147,6 +147,10 @@ def _frame(scores: Any) -> "tuple[pandas.DataFrame, str, list[str]]":
         return scores, "the table", []
     if isinstance(scores, Mapping):
         return DataFrame.from_dict(scores, orient="index"), "the table", []
+    if not isinstance(scores, str | Path):
+        raise TypeError(
+            f"scores are {scores!r:.60}; expected a file or folder, a DataFrame, or {{system: {{task: score}}}}"
+        )
     file = Path(scores)
     if file.is_dir() or file.suffix == ".json":
         from cselab.evaluators.comparison import shared_scores
