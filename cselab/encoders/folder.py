@@ -11,7 +11,8 @@ cselab.json                                        pooling, representation, long
 import json
 import logging
 import os
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
@@ -346,6 +347,11 @@ def _read_options(file: Path) -> Settings:
     kind = said.get("model_type", "SentenceTransformer")
     if kind != "SentenceTransformer":
         raise CheckpointError(f"{file} is of a {kind!r:.40}, which does not give one vector per sentence")
+    similarity = said.get("similarity_fn_name")
+    if similarity not in (None, "cosine"):
+        warnings.warn(
+            f"{file} asks for the similarity {similarity!r:.40}; cselab compares and saves for the cosine", stacklevel=2
+        )
     options = {name: said[name] for name in OPTIONAL if said.get(name) is not None}
     _check_types(file, options, {name: OPTIONAL[name] for name in options})
     return options
@@ -440,6 +446,12 @@ def load_backbone(folder: Path) -> Any:
     pooler = {key for key in missing if key.startswith("pooler.")}
     lost = sorted(missing - pooler)
     lost += sorted(f"{name} {list(stored)}, not {list(asked)}" for name, stored, asked in info["mismatched_keys"])
+    if prefix := _common_prefix(lost, info["unexpected_keys"]):
+        raise CheckpointError(
+            f"{folder} has its weights under names that begin with {prefix!r}, as a wrapper saves them: save the model "
+            "inside the wrapper, or rename them: {name.removeprefix("
+            f"{prefix!r}): value for name, value in safetensors.torch.load_file(file).items()}}"
+        )
     if lost:
         raise CheckpointError(
             f"{folder} lacks weights of its config, or has them in a different size ({_some(lost)}): the file was cut "
@@ -456,6 +468,13 @@ def load_backbone(folder: Path) -> Any:
     if is_decoder(model):
         model.config.use_cache = False  # nothing is generated
     return model
+
+
+def _common_prefix(missing: Sequence[str], unexpected: Iterable[str]) -> str:
+    """The prefix under which all missing weights are stored, if there is one."""
+    stored = set(unexpected)
+    prefixes = [name.removesuffix(missing[0]) for name in stored if missing and name.endswith(f".{missing[0]}")]
+    return next((prefix for prefix in prefixes if all(prefix + name in stored for name in missing)), "")
 
 
 def _some(names: list[str]) -> str:

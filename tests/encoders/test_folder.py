@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer import modules
 from tiny import FAMILIES, LONGEST, PROMPTS, make_encoder, make_sentences, make_tokenizer, write_checkpoint
@@ -529,3 +529,23 @@ def test_a_command_to_paste_is_one_command_for_any_name(name):
     for path, revision in ((name, None), (name, 'v"$(id)')):
         python, option, code = shlex.split(converting_line(path, revision))
         assert (python, option) == ("python", "-c") and repr(path) in code and compile(code, "pasted", "exec")
+
+
+@pytest.mark.parametrize("prefix", ["module.", "model.", "encoder.bert.", "0.auto_model.", "_orig_mod."])
+def test_weights_that_a_wrapper_saved_are_named_with_their_prefix(prefix, tmp_path):
+    make_encoder().save_pretrained(tmp_path)
+    file = tmp_path / "model.safetensors"
+    save_file({prefix + name: value for name, value in load_file(file).items()}, file, metadata={"format": "pt"})
+    (tmp_path / "cselab.json").unlink()
+    with pytest.raises(CheckpointError, match=rf"names that begin with '{re.escape(prefix)}'.*removeprefix\("):
+        SentenceEncoder.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize("similarity", ["dot", "euclidean", "manhattan", 3])
+def test_another_similarity_is_told(similarity, tmp_path):
+    make_encoder().save_pretrained(tmp_path)
+    (tmp_path / "cselab.json").unlink()
+    file = tmp_path / "config_sentence_transformers.json"
+    file.write_text(json.dumps({"similarity_fn_name": similarity}))
+    with pytest.warns(UserWarning, match=rf"asks for the similarity {similarity!r}; cselab compares"):
+        SentenceEncoder.from_pretrained(tmp_path)
