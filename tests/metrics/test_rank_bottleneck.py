@@ -45,23 +45,3 @@ def test_random_views_stay_above_the_floor_of_the_dimension_wise_loss():
     for _ in range(20):
         views = torch.randn(2, 6, 9, generator=generator, dtype=torch.float64)
         assert float(dimension_contrastive(*views, temperature=0.5).total) > dimension_contrastive_floor(9, 0.5)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ((0, 1, 0.1), "dimensions is 0; expected a whole number of at least 1"),
-        ((4, 0, 0.1), "rank is 0; expected a whole number of at least 1"),
-        ((4, 2, 2.0), "weight is 2.0; expected a number from 0 to 1"),
-    ],
-)
-def test_impossible_numbers_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        barlow_twins_floor(*arguments)
-
-
-def test_impossible_numbers_are_refused_by_the_dimension_wise_floor_too():
-    with pytest.raises(ValueError, match="dimensions is 1; expected a whole number of at least 2"):
-        dimension_contrastive_floor(1, 5.0)
-    with pytest.raises(ValueError, match=r"temperature is 0\.0; expected a number above 0"):
-        dimension_contrastive_floor(4, 0.0)

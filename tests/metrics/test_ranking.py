@@ -80,19 +80,6 @@ def test_predictions_that_follow_gold_better_rank_higher_and_copies_tie():
     assert [sorted(group) for group in found.groups] == [[1, 2], [0]]
 
 
-@pytest.mark.parametrize(
-    ("scores", "said"),
-    [
-        (np.ones((1, 5)), "at least two systems"),
-        (np.ones((3, 1)), "two shared units"),
-        (np.array([[1, np.nan]] * 2), "2 of the 4 scores"),
-    ],
-)
-def test_what_cannot_be_ranked_is_refused_with_the_reason(scores, said):
-    with pytest.raises(ValueError, match=said):
-        rank_means(scores)
-
-
 # ------------------------------------------------------------------------------------ letters, and what has no spread
 
 

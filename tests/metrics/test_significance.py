@@ -26,14 +26,6 @@ def test_correlations_are_scipys(levels):
     assert correlation(*both, "pearson") == pytest.approx(stats.pearsonr(*both).statistic, rel=1e-12)
 
 
-@pytest.mark.parametrize("side", [0, 1])
-def test_a_constant_side_has_no_correlation(side):
-    sides = [np.arange(5.0), np.arange(5.0)]
-    sides[side] = np.full(5, 0.3)
-    with pytest.raises(UndefinedCorrelation, match="all the same"):
-        correlation(*sides)
-
-
 SCALES = (1e-300, 1e-160, 1e-30, 1e-9, 1e9, 1e150, 1e300)
 KINDS = {
     "float16": np.float16,
@@ -84,11 +76,6 @@ def test_one_pair_has_no_correlation():
         correlation(np.ones(1), np.ones(1))
 
 
-def test_an_unknown_metric_lists_the_known():
-    with pytest.raises(ValueError, match="metric is 'kendall'; expected 'spearman' or 'pearson'"):
-        correlation(np.arange(3.0), np.arange(3.0), "kendall")
-
-
 def test_strata_are_weighted_by_their_shares():
     predicted, gold = noisy(n=100)
     parts = [np.arange(30), np.arange(30, 100)]
@@ -134,11 +121,6 @@ def test_the_paired_bootstrap_finds_nothing_in_noise_about_95_times_in_100():
         other = gold + np.random.default_rng(1000 + seed).normal(size=80)
         found += paired_bootstrap(first, other, gold, resamples=200).p_value < 0.05
     assert found <= 12
-
-
-def test_a_paired_comparison_needs_the_same_rows():
-    with pytest.raises(ValueError, match=r"one prediction for each row, not 5 and 4 predictions of 5 rows"):
-        paired_bootstrap(np.arange(5.0), np.arange(4.0), np.arange(5.0))
 
 
 # ------------------------------------------------------------------------------------ classes
@@ -222,13 +204,6 @@ def test_the_t_test_over_seeds_is_scipys():
     half = stats.t.ppf(0.975, df=2) * error
     assert comparison.interval == pytest.approx((mean - half, mean + half))
     assert str(comparison).startswith("simcse, focal: +1.20 (95 % interval +0.45 to +1.95), p = 0.0")
-
-
-def test_a_t_test_without_a_spread_is_refused():
-    with pytest.raises(ValueError, match="no spread"):
-        paired_t_test([1.0, 2.0], [2.0, 3.0])
-    with pytest.raises(ValueError, match="scores of the same seeds, at least two; got"):
-        paired_t_test([1.0], [2.0])
 
 
 def test_the_interval_of_runs_holds_the_chance_of_rows_and_of_seeds():
