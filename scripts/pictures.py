@@ -60,7 +60,7 @@ MOTION = (
 FRAMES = 40
 INK = "svg { color: #24292f } @media (prefers-color-scheme: dark) { svg { color: #d5dae1 } }"
 OURS, THEIRS = "#2f86cc", "#cf6a1c"
-FOREST = "Of seven effects our estimate with its interval, and the paper's value: the gains of the papers lie outside."
+FOREST = "Of nine effects our estimate with its interval, and the paper's value: the gains of the papers lie outside."
 EFFECTS = (
     ("Focal-InfoNCE", "main-comparison", "Focal-InfoNCE", 1.65),
     ("WhitenedCSE", "main-comparison", "WhitenedCSE, 3 passes", 2.53),
@@ -68,6 +68,8 @@ EFFECTS = (
     ("ImSimCSE (released)", "main-comparison", "ImSimCSE, released", 1.8),
     ("noise on negatives", "imsimcse-table1", "+noise on negatives", -1.72),
     ("noise on positives", "imsimcse-table1", "+noise on positives", -1.0),
+    ("less noise on negatives", "imsimcse-table1", "-noise on negatives", 0.81),
+    ("less noise on positives", "imsimcse-table1", "-noise on positives", -10.69),
     ("Barlow Twins, M = 0", "imsimcse-table2", "Barlow Twins, M = 0", -12.2),
 )
 """Label, experiment, row, and the paper's points over SimCSE."""

@@ -21,8 +21,9 @@ class ImSimCSE(Contrastive):
       logit (`m_on="positive"`), by 0.9 in the script for off-dropout only and by 1 in the script for the whole method,
       which is `variant="released"`.
     * `reduction` of the dimension-wise term: as printed it is a sum over the dimensions without division by N, two
-      orders above the InfoNCE term; the code divides by N and uses the mean. The default has the text's m and the
-      code's mean; `variant="paper"` has the printed sum.
+      orders above the InfoNCE term; the code divides by N and uses the mean. `variant="paper"` has the printed sum.
+
+    The default mixes the text's m with the code's mean; neither text nor code has this mixture.
 
     At the default weight the mean has 0.4 to 1.3 % of the gradient on `mini` (each term's norm over the sum of the
     norms), with `weight=10` 23 to 49 %. The default stays 0.1: a search on STS-B dev, with two seeds, found no scale

@@ -15,8 +15,9 @@ from statistics import fmean
 import nbformat
 import numpy as np
 import pytest
-from cselab_lab.experiments import read_results
+from cselab_lab.experiments import Above, read_results
 from cselab_lab.experiments.growth import by_size
+from cselab_lab.experiments.results import judge
 from cselab_lab.headless.notebook_folder import bundled_notebooks
 from cselab_lab.headless.parameters import parameters_of
 
@@ -225,6 +226,14 @@ RESULTS = {
     "Barlow Twins falls less than in the paper": lambda: (
         answers("imsimcse-table2")["at the rank of the batch it costs points"] == "the same direction, smaller"
     ),
+    "whether less noise on negatives and full rank help is undecided, less noise on positives costs": lambda: (
+        answers("imsimcse-table1")["less noise in the negatives gains points"] == "undecided, smaller than in the paper"
+        and answers("imsimcse-table1")["less noise in the positives costs points"] == "the same direction, smaller"
+        and answers("imsimcse-table2")["at full rank it is above M = 0"] == "undecided, smaller than in the paper"
+    ),
+    "the dimension-wise term is below whitening": lambda: (
+        answers("imsimcse-table4")["the dimension-wise term is above whitening"] == "the opposite"
+    ),
     "what the parts of WhitenedCSE add is undecided": lambda: all(
         answer.startswith("undecided")
         for table in ("whitenedcse-table3", "whitenedcse-table6")
@@ -298,6 +307,36 @@ README_ROWS = {  # the experiment and the row behind each line
 @pytest.mark.parametrize("line", README_ROWS)
 def test_the_readmes_table_is_recorded(line):
     assert cells_of(README, line) == [recorded(*README_ROWS[line], column) for column in ("Avg.", "Classroom-STS")]
+
+
+GAINS = {  # lines of docs/results.md: the experiment and the two rows behind each
+    "Focal-InfoNCE": ("main-comparison", "Focal-InfoNCE", "SimCSE"),
+    "WhitenedCSE (3 passes, as its code)": ("main-comparison", "WhitenedCSE, 3 passes", "SimCSE"),
+    "ImSimCSE (paper)": ("main-comparison", "ImSimCSE, paper", "SimCSE"),
+    "ImSimCSE (released)": ("main-comparison", "ImSimCSE, released", "SimCSE"),
+    "noise on the negatives": ("imsimcse-table1", "+noise on negatives", "SimCSE"),
+    "noise on the positives": ("imsimcse-table1", "+noise on positives", "SimCSE"),
+    "less noise on the negatives": ("imsimcse-table1", "-noise on negatives", "SimCSE"),
+    "less noise on the positives": ("imsimcse-table1", "-noise on positives", "SimCSE"),
+    "Barlow Twins at the rank of the batch (M = 0)": ("imsimcse-table2", "Barlow Twins, M = 0", "SimCSE"),
+    "Barlow Twins, full rank over M = 0": ("imsimcse-table2", "Barlow Twins, full rank", "Barlow Twins, M = 0"),
+}
+
+
+@pytest.mark.parametrize("line", GAINS)
+def test_the_gains_and_verdicts_of_the_results_are_recorded(line):
+    """The verdict is that of the rule, from our interval and the value of the paper that the page prints."""
+    name, row, baseline = GAINS[line]
+    table = PAGE[PAGE.index("| effect, over SimCSE |") :]
+    paper, ours, seeds, verdict, half = cells_of(table[: table.index("\n\n")], line)
+    gains = list(read_results(name).over(row, baseline, "Avg.").values())
+    low, high = paired_t_test([0.0] * len(gains), gains).interval
+    assert ours == f"{fmean(gains):+.1f} ({low:.1f} to {high:.1f})" and int(seeds) == len(gains)
+    assert half == f"{(high - low) / 2:.1f}"
+    sign = 1 if float(paper) > 0 else -1
+    seed_by_seed = [{row: sign * gain, baseline: 0.0} for gain in gains]
+    judged = judge(Above(line, row, baseline), "Avg.", {row: abs(float(paper)), baseline: 0.0}, seed_by_seed)
+    assert verdict == judged.answer
 
 
 TRAINED_ON_CLS = {  # lines of docs/results.md, the experiment and the row behind each

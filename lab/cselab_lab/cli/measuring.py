@@ -118,7 +118,8 @@ def _cells(record: Any) -> dict[str, Any]:
 def baselines(encoder: str, glove: Path | None, fit: str, json_file: Path | None, form: str, **given: Any) -> int:
     """Score an encoder and simple baselines.
 
-    The baselines are chance, word overlap, averaged word vectors, BERT-whitening and BERT-flow.
+    The baselines are chance, word overlap, averaged word vectors, random weights, BERT-whitening and
+    BERT-flow.
     """
     from cselab._util.writing import write_text
     from cselab.evaluators import evaluate_beside
