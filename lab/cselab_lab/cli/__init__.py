@@ -6,12 +6,16 @@ Each command is a function in one of the modules of this package, which is impor
 
 import gc
 import os
+import signal
 import sys
 import warnings
 from io import TextIOWrapper
 from typing import Any
 
 from .overview import help_text
+
+TERMINATED = 143
+"""The shell's exit code for a command ended by SIGTERM."""
 
 __all__ = ["app", "main"]
 
@@ -33,6 +37,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # of a console without UTF-8
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(TERMINATED))  # unfinished files are removed
     gc.set_threshold(10_000)  # 700 otherwise: garbage collection is a tenth of the time of the imports
     warnings.formatwarning = lambda message, *_, **__: f"Warning: {' '.join(str(message).split())}\n"
     __getattr__("app")(prog_name="cselab")

@@ -49,7 +49,8 @@ class Checked(click.ParamType):
                 raise ValueError("it is empty")
             return self.check(value)
         except (ValueError, OSError) as error:
-            self.fail(str(error), param, ctx)
+            reason = getattr(error, "strerror", None)  # of the system, for example of a name that is too long
+            self.fail(f"{str(value)!r:.60} cannot be opened ({reason})" if reason else str(error), param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(name) for name in self.known() if name.startswith(incomplete)]

@@ -128,7 +128,8 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
         gone = [str(name) for name in frame.columns if name not in numbers.columns]
         notes += [f"Left out, as not numbers: {', '.join(gone)}."] if gone else []
         return TieTable([str(name) for name in predicted], scaled, f"Spearman over {len(frame)} rows", "\n".join(notes))
-    table, more = _tasks(_wide(frame, what), what)
+    known = isinstance(scores, str | Path) and (Path(scores).is_dir() or Path(scores).suffix == ".json")
+    table, more = (frame, []) if known else _tasks(_wide(frame, what), what)  # MTEB's results are of tasks
     notes += more
     if len(table) < 2 or table.shape[1] < 2:
         raise ValueError(

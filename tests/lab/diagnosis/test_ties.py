@@ -212,6 +212,19 @@ def test_beside_gold_an_id_is_no_system(tmp_path):
     assert list(found.rows()) == ["a", "b"] and "not numbers: pair" in found.left_out
 
 
+@pytest.mark.parametrize("name", ["Overall", "Zero-shot", "mean", "rank", "Memory"])
+def test_every_result_of_mteb_is_a_task_whatever_its_name_and_numbers(tmp_path, name):
+    folder = as_mteb(tmp_path)
+    for model, rows in SCORES.iterrows():
+        file = folder / str(model) / "1" / "task0.json"
+        file.write_text(
+            file.read_text()
+            .replace('"task0"', f'"{name}"')
+            .replace(str(rows["task0"] / 100), str(rows[1:].mean() / 100))
+        )
+    assert "15 units" in tie_table(folder).note() and "Left out" not in tie_table(folder).note()
+
+
 def test_results_of_mteb_on_other_data_are_left_out(tmp_path):
     folder = as_mteb(tmp_path)
     file = folder / "small/1/task3.json"
