@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from cselab.encoders.pooling import POOLINGS, first_token, get_pooling, last_token, mean_tokens
+from cselab.encoders.pooling import first_token, get_pooling, last_token, mean_tokens
 
 
 @pytest.fixture
@@ -32,10 +32,3 @@ def test_half_precision_stays_half_and_is_close(layers):
     pooled = get_pooling("mean")(halves, attention)
     assert pooled.dtype == torch.bfloat16
     torch.testing.assert_close(pooled.double(), get_pooling("mean")(layers, attention), atol=0.02, rtol=0.02)
-
-
-def test_an_unknown_pooling_lists_the_known_and_explains_first_last():
-    with pytest.raises(ValueError, match=r"unknown pooling 'max'. Choose one of " + ", ".join(POOLINGS)):
-        get_pooling("max")
-    with pytest.raises(ValueError, match=r"'first-last average' means emb_last_mean in most papers"):
-        get_pooling("avg_first_last")
