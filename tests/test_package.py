@@ -20,7 +20,7 @@ HEAVY = (
 ).split()
 
 
-def test_importing_the_modules_of_that_name_does_not_hide_the_functions():
+def test_import_of_the_modules_does_not_hide_train_and_evaluate():
     import cselab.evaluators
     import cselab.training
     from cselab.training import TrainConfig
@@ -39,7 +39,7 @@ assert before == dict(os.environ)
 """
 
 
-def test_importing_the_package_imports_nothing_heavy_and_changes_nothing_in_the_environment():
+def test_import_is_light_and_leaves_the_environment():
     code = IMPORTED.format(heavy=HEAVY)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)
     assert done.stdout.split() == [] and done.stderr == ""
@@ -136,15 +136,15 @@ def rooms():
     return graph
 
 
-def test_no_two_modules_import_each_other_by_whatever_way():
+def test_modules_have_no_import_cycle():
     assert cycles(IMPORTS) == []
 
 
-def test_no_two_rooms_import_each_other_by_whatever_way():
+def test_rooms_have_no_import_cycle():
     assert cycles(rooms()) == []
 
 
-def test_every_room_knows_those_below_it_alone():
+def test_rooms_import_only_those_below_them():
     told = {name: set(may.split()) for name, may in MAY_KNOW.items()}
     found = {name.split(".")[1]: others for name, others in rooms().items() if name.startswith("cselab.")}
     assert found.keys() == told.keys()
@@ -152,7 +152,7 @@ def test_every_room_knows_those_below_it_alone():
         assert {other.removeprefix("cselab.") for other in others} <= told[name], name
 
 
-def test_the_science_knows_neither_the_lab_nor_the_widgets_and_the_lab_not_the_widgets():
+def test_packages_import_in_one_direction():
     for name, others in IMPORTS.items():
         package = name.split(".")[0]
         above = {"cselab": ("cselab_lab", "cselab_widgets"), "cselab_lab": ("cselab_widgets",)}.get(package, ())
@@ -160,7 +160,7 @@ def test_the_science_knows_neither_the_lab_nor_the_widgets_and_the_lab_not_the_w
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
-def test_losses_whitening_and_metrics_take_arrays_and_know_no_encoder(name):
+def test_arithmetic_imports_only_its_libraries(name):
     for module, file in FILES.items():
         if room(module) == f"cselab.{name}":
             tops = {one.split(".")[0] for one in imported(file)}
