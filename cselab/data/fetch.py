@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from cselab._util.checksums import sha256_of
 from cselab._util.choices import check_choice
 from cselab._util.writing import PART
 
@@ -214,8 +215,12 @@ def _downloaded(repository: str, revision: str, name: str) -> Path:
         partial.touch()
         with open(partial, "r+b") as file:
             there = file.seek(0, os.SEEK_END)
-            size = get_hf_file_metadata(url).size
-            http_get(url, file, resume_size=there, expected_size=size, displayed_filename=name)
+            about = get_hf_file_metadata(url)
+            http_get(url, file, resume_size=there, expected_size=about.size, displayed_filename=name)
+        known = about.etag or ""  # of a large file its SHA-256
+        if len(known) == 64 and sha256_of(partial) != known:
+            partial.unlink()
+            raise OSError(f"the file that arrived is not that of the hub, whose SHA-256 begins with {known[:12]}")
         os.replace(partial, whole)
     return whole
 

@@ -46,6 +46,8 @@ def suites_named(suites: Sequence[str | Suite], options: dict[str, Any]) -> list
     chosen: list[Suite] = []
     owned: set[str] = set()
     for suite in suites:
+        if isinstance(suite, type) or not (isinstance(suite, str) or hasattr(suite, "collect")):
+            raise TypeError(f"{suite!r:.60} is no suite: give a name ({', '.join(SUITES)}), or an object such as STS()")
         if not isinstance(suite, str):
             chosen.append(suite)
             continue

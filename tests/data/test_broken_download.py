@@ -1,5 +1,6 @@
 """A process killed in the middle of a download from a local copy of the hub: the next one fetches what is missing."""
 
+import hashlib
 import os
 import re
 import subprocess
@@ -7,10 +8,11 @@ import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import pytest
 
-from cselab.data.fetch import ARCHIVE
+from cselab.data.fetch import ARCHIVE, Unreachable, download
 
 LINE = "a sentence of Wikipedia , " * 40_000
 CONTENT = f"{LINE}\n".encode() * 24  # 25 MB: the hub's library writes 10 MB at a time
@@ -89,3 +91,20 @@ def test_a_killed_download_goes_on_where_it_was(hub, tmp_path):
     assert done.returncode == 0 and done.stdout.split()[-1] == "True", done.stderr
     assert (tmp_path / "data" / "wiki1m.txt").read_bytes() == CONTENT
     assert Hub.asked[0] == 0 < Hub.asked[1] <= CUT
+
+
+def test_a_file_that_was_damaged_on_the_way_is_not_kept(tmp_path, monkeypatch):
+    content, arriving = b"a sentence\n" * 1000, [b"damage", b""]
+
+    def get(url, file, **_):
+        file.write(arriving.pop(0) or content)
+
+    about = SimpleNamespace(size=len(content), etag=hashlib.sha256(content).hexdigest())
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)
+    monkeypatch.setattr("huggingface_hub.get_hf_file_metadata", lambda _: about)
+    monkeypatch.setattr("huggingface_hub.file_download.http_get", get)
+    with pytest.raises(Unreachable, match="not that of the hub, whose SHA-256 begins with"):
+        download("someone/set", "a" * 40, "t.txt")
+    assert not list(tmp_path.rglob("*.part"))
+    assert download("someone/set", "a" * 40, "t.txt").read_bytes() == content

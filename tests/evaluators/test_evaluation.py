@@ -292,3 +292,9 @@ def test_a_prompt_is_put_before_every_sentence_and_named_in_the_record(tmp_path)
     assert evaluate(encoder, pairs, prompt_name="query", cache=tmp_path).scores == by_name.scores
     with pytest.raises(ValueError, match="unknown prompt 'passage'; tiny has"):
         evaluate(encoder, pairs, prompt_name="passage")
+
+
+@pytest.mark.parametrize("suite", [STS, [STS], Geometry, [STS(), Geometry], [STS(), 3]])
+def test_a_class_in_the_place_of_a_suite_is_named(suite):
+    with pytest.raises(TypeError, match="is no suite: give a name"):
+        evaluate(RandomEncoder(), suite)
