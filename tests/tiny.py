@@ -8,9 +8,9 @@ import torch
 from transformers import BertConfig, BertModel, BertTokenizer, RobertaConfig, RobertaModel, RobertaTokenizer
 
 from cselab.encoders.encoder import SentenceEncoder
+from cselab.methods import METHODS
 
 FAMILIES = ("bert", "roberta")
-CASED = ("switch_case", "cards")  # methods that ask for a model with case, which of the two families RoBERTa is
 PROMPTS = {"bert": "this sentence : {sentence} means [MASK] .", "roberta": "this sentence : {sentence} means<mask> ."}
 WORDS = (
     "the a this cat dog bird house river train child teacher sees likes follows paints old small red quiet "
@@ -38,7 +38,8 @@ def _world_rows(columns: tuple[str, ...], count: int) -> list:
 
 def family_for(method) -> str:
     """The family of encoders that a method of this class, instance or name can be tried on."""
-    return "roberta" if getattr(method, "name", method) in CASED else "bert"
+    known = METHODS.get(getattr(method, "name", method), method)
+    return "roberta" if getattr(known, "needs_capitals", False) else "bert"  # RoBERTa has capitals
 
 
 def make_rows(columns: tuple[str, ...], count: int) -> list:

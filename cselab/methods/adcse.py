@@ -26,6 +26,7 @@ class AdCSE(Contrastive):
     """
 
     family = "negatives"
+    positives_by_dropout = False
     adversaries: PositiveInt = 64
     momentum: Momentum = 0.995
     adversary_lr: NonNegativeFloat = 3e-3

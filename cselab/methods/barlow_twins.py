@@ -22,6 +22,7 @@ class BarlowTwins(Contrastive):
     """
 
     family = "loss"
+    small = {"artificial_rows": 5}
     weight: NonNegativeFloat = 0.1
     redundancy: NonNegativeFloat = 0.012
     artificial_rows: NonNegativeInt = 0

@@ -167,6 +167,10 @@ class Method(nn.Module):
         family: the part that the method changes, one of `FAMILIES`; "own" for your methods.
         columns: the columns of a row of the corpus. One column: rows are texts. Several: rows are tuples of texts.
         recipes: the settings that the paper prints, by family of encoder; see `cselab.methods.recipe`.
+        positives_by_dropout: whether anchor and positive are one text under two dropout masks.
+        negatives_in_batch: whether the negatives of a sentence are the other sentences of its batch.
+        needs_capitals: whether the method needs a tokenizer that tells upper from lower case.
+        small: hyper-parameters for a trial on a dozen rows and narrow vectors: a short queue, a narrow projection.
 
     Raises:
         ValueError: a hyper-parameter, variant or choice that the method does not have; lists those it has.
@@ -179,6 +183,10 @@ class Method(nn.Module):
     columns: ClassVar[tuple[str, ...]] = ("sentence",)
     variants: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
     recipes: ClassVar[dict[str, Recipe]] = {}
+    positives_by_dropout: ClassVar[bool] = False
+    negatives_in_batch: ClassVar[bool] = True
+    needs_capitals: ClassVar[bool] = False
+    small: ClassVar[dict[str, Any]] = {}
     head: Literal["mlp", "none"] = "mlp"
     representation: Literal["backbone", "head"] = "backbone"
 
@@ -273,6 +281,13 @@ class Method(nn.Module):
             ValueError: hyper-parameters that do not go together, or with this encoder.
         """
         self.settle(encoder.backbone.config)
+        lower, upper = (encoder.tokenizer(word)["input_ids"] for word in ("paris", "Paris"))
+        if self.needs_capitals and lower == upper:
+            raise ValueError(
+                f"{self.name} needs a model with upper and lower case, and the tokenizer of "
+                f"{encoder.name or 'this encoder'} reads 'Paris' as 'paris': use a cased model (RoBERTa, "
+                "bert-base-cased), or a different method, such as esimcse"
+            )
 
     def build(self, setup: Setup) -> Head:
         """The training head; SimCSE's Linear + tanh, or none, unless a method has its own.

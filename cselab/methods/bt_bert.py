@@ -16,6 +16,7 @@ class BTBERT(Contrastive):
     """
 
     family = "extra data"
+    positives_by_dropout = False
     columns = ("sentence", "paraphrase")
 
     recipes = SURVEY_RECIPES

@@ -28,6 +28,7 @@ class CLEAR(Contrastive):
     """
 
     family = "text"
+    positives_by_dropout = False
     first: Change = "substitution"
     second: Change = "span_deletion"
     share: UnitInterval = 0.2

@@ -37,6 +37,7 @@ class CLINE(Method):
     """
 
     family = "text"
+    negatives_in_batch = False
     share: UnitInterval = 0.4
     masked: UnitInterval = 0.15
     balance: Literal["sum", "learnt"] = "sum"

@@ -31,6 +31,7 @@ class ConSERT(Contrastive):
     """
 
     family = "hidden states"
+    positives_by_dropout = False
     first: Change = "feature_cutoff"
     second: Change = "shuffling"
     share: UnitInterval = 0.2

@@ -20,6 +20,8 @@ class Contrastive(Method):
     that has any.
     """
 
+    positives_by_dropout = True
+
     temperature: PositiveFloat = 0.05
 
     def views(self, encode: Encode, batch: Rows) -> Views:

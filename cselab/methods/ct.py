@@ -33,6 +33,7 @@ class CT(Contrastive):
     """
 
     family = "extra network"
+    positives_by_dropout = False
     objective: Literal["tension", "info_nce"] = "tension"
     negatives: PositiveInt = 7
     head = "none"

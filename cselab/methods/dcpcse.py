@@ -19,6 +19,7 @@ class DCPCSE(Contrastive):
     """
 
     family = "extra network"
+    small = {"length": 3}
     length: PositiveInt = 16
 
     recipes = {"bert-base": Recipe(lr=3e-2, batch_size=256)}

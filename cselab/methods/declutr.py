@@ -29,6 +29,7 @@ class DeCLUTR(Contrastive):
     """
 
     family = "extra data"
+    positives_by_dropout = False
     columns = ("document",)
     anchors: PositiveInt = 2
     positives: PositiveInt = 2

@@ -21,6 +21,7 @@ class DimensionWise(Method):
     """
 
     family = "loss"
+    positives_by_dropout = True
     dimension_temperature: PositiveFloat = 0.05
     reduction: Literal["mean", "sum"] = "mean"
 

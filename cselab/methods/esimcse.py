@@ -31,6 +31,8 @@ class ESimCSE(Contrastive):
     """
 
     family = "text"
+    positives_by_dropout = False
+    small = {"queue": 12}
     rate: UnitInterval = 0.32
     counts: Literal["paper", "released"] = "paper"
     queue: NonNegativeInt = 160

@@ -30,6 +30,7 @@ class ISBERT(Contrastive):
     """
 
     family = "loss"
+    positives_by_dropout = False
     head = "none"
 
     recipes = {"bert-base": Recipe(lr=3e-5, batch_size=32, pooling="mean")}

@@ -29,6 +29,9 @@ class MoCo(Contrastive):
     """
 
     family = "momentum"
+    positives_by_dropout = False
+    negatives_in_batch = False
+    small = {"queue": 20, "width": 8}
     temperature: PositiveFloat = 0.07
     momentum: Momentum = 0.999
     queue: PositiveInt = 4096

@@ -33,6 +33,8 @@ class MoCoSE(Contrastive):
     """
 
     family = "momentum"
+    positives_by_dropout = False
+    small = {"queue": 12}
     momentum: Momentum = 0.75
     rising_steps: PositiveInt = 15000
     queue: PositiveInt = 256

@@ -27,6 +27,8 @@ class Noise(Method):
     """
 
     family = "hidden states"
+    positives_by_dropout = True
+    small = {"variance": 0.1}
     temperature: PositiveFloat = 0.05
     on: Literal["positives", "negatives"] = "negatives"
     variance: NonNegativeFloat = 0.0

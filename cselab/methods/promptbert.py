@@ -41,6 +41,7 @@ class PromptBERT(Contrastive):
     """
 
     family = "text"
+    positives_by_dropout = False
     first: str = TEMPLATES[6]
     second: str = TEMPLATES[7]
     denoise: bool = True

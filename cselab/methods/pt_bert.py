@@ -42,6 +42,8 @@ class PTBERT(Contrastive):
     """
 
     family = "momentum"
+    positives_by_dropout = False
+    small = {"pseudo_tokens": 4, "queue": 12}
     pseudo_tokens: PositiveInt = 128
     attend: Literal["tokens", "cls"] = "tokens"
     momentum: Momentum = 0.885

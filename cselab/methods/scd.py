@@ -27,6 +27,7 @@ class SCD(Method):
     """
 
     family = "loss"
+    small = {"projection": 16, "weight": 0.005225 * 256, "redundancy": 0.012 * 256}  # for 16 dimensions, not 4,096
     temperature: PositiveFloat = 0.05
     low: UnitInterval = 0.05
     high: UnitInterval = 0.155

@@ -37,6 +37,8 @@ class SGOPT(Contrastive):
     """
 
     family = "extra network"
+    positives_by_dropout = False
+    small = {"projection": 8}
     temperature: PositiveFloat = 0.01
     weight: NonNegativeFloat = 0.1
     projection: PositiveInt = 4096

@@ -22,6 +22,7 @@ class SimCSE(Method):
     """
 
     family = "baseline"
+    positives_by_dropout = True
     temperature: PositiveFloat = 0.05
     num_views: ViewCount = 2
     symmetric: bool = False

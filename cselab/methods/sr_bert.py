@@ -19,6 +19,7 @@ class SRBERT(Contrastive):
     """
 
     family = "text"
+    positives_by_dropout = False
     share: UnitInterval = 0.1
     table: str | None = None
 

@@ -20,6 +20,7 @@ class SupervisedSimCSE(Contrastive):
     """
 
     family = "extra data"
+    positives_by_dropout = False
     columns = ("sentence", "entailment", "contradiction")
     hard_negative_weight: float = 0.0
     representation = "head"

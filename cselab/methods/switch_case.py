@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from cselab.augmentations import switch_case
-from cselab.methods import CARDS_RECIPES, Contrastive, Encode, Rows, SentenceEncoder, Views, register
+from cselab.methods import CARDS_RECIPES, Contrastive, Encode, Rows, Views, register
 from cselab.methods.hyperparameters import UnitInterval
 
 
@@ -26,19 +26,11 @@ class SwitchCase(Contrastive):
     """
 
     family = "text"
+    positives_by_dropout = False
+    needs_capitals = True
     share: UnitInterval = 0.05
 
     recipes = CARDS_RECIPES | {"roberta-large": replace(CARDS_RECIPES["roberta-large"], hyperparameters={"share": 0.1})}
-
-    def prepare(self, encoder: SentenceEncoder) -> None:
-        super().prepare(encoder)
-        lower, upper = (encoder.tokenizer(word)["input_ids"] for word in ("paris", "Paris"))
-        if lower == upper:
-            raise ValueError(
-                f"{self.name} needs a model with upper and lower case, and the tokenizer of "
-                f"{encoder.name or 'this encoder'} reads 'Paris' as 'paris': use a cased model (RoBERTa, "
-                "bert-base-cased), or a different method, such as esimcse"
-            )
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")

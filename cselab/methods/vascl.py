@@ -33,6 +33,7 @@ class VaSCL(Contrastive):
     """
 
     family = "hidden states"
+    small = {"reach": 1.0}
     neighbours: PositiveInt = 16
     probe: PositiveFloat = 0.1
     reach: PositiveFloat = 15.0

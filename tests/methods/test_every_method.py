@@ -28,12 +28,12 @@ ONE_CHANNEL = (
 )  # may be left of eight by the ReLU inside the head: views then point alike
 
 CONTRAST_ALONE = {  # without what hides the contrast in thirty steps on one batch
+    "noise": {"variance": 1e-4},
     "pt_bert": {"queue": 0},
     "declutr": {"weight": 0.0},
     "mocose": {"momentum": 0.9},  # where the target follows faster, sixty steps are needed
     "sg_opt": {"weight": 0.0, "temperature": 0.05},
 }
-OTHER_NEGATIVES = ("cert", "cline", "moco")  # not the batch's: see their own tests
 WITHOUT_DROPOUT = {  # set the rates by themselves
     "scd": {"low": 0.0, "high": 0.0},
     "supcl_seq": {"low": 0.0, "middle": 0.0, "high": 0.0},
@@ -61,19 +61,14 @@ def margin(v):
     return float(cosines.trace() / rows - off_diagonal / (rows * (rows - 1)))
 
 
-NEEDED = {
-    "noise": {"variance": 1e-4},
-    "vascl": {"reach": 1.0},
-    "mocose": {"queue": 12},
-    "sg_opt": {"projection": 8},
-    "scd": {"projection": 16, "weight": 0.005225 * 256, "redundancy": 0.012 * 256},  # for 16 dimensions, not 4,096
-}
-
-
 def make(name, variant="default", **options):
-    """The method; told to change something, with a length or a queue that suits 12 small vectors."""
-    needed = NEEDED.get(name, {})
-    return create_method(name, variant=variant, **needed | options)
+    """The method; with a length or a queue that suits 12 small vectors, unless the variant sets it."""
+    return create_method(name, variant=variant, **small(name, variant) | options)
+
+
+def small(name, variant):
+    cls = get_method(name)
+    return {key: value for key, value in cls.small.items() if key not in cls.variants.get(variant, {})}
 
 
 def states_of(backbone):
@@ -160,7 +155,7 @@ def test_without_a_head_the_loss_contrasts_the_sentence_vector_itself(name, trai
 
 @every_different_variant
 def test_a_few_steps_lower_the_loss_and_tell_positives_from_negatives(name, variant, trainer):
-    if name in OTHER_NEGATIVES:
+    if not get_method(name).negatives_in_batch:
         pytest.skip("its negatives are not the other sentences of the batch")
     method = make(name, variant, **CONTRAST_ALONE.get(name, {}))
     encode, encoder = trainer(method, dropout=0.3)
@@ -374,5 +369,5 @@ def test_what_is_resolved_is_what_is_trained(name, variant, family):
         method.prepare(encoder)
     except ValueError as reason:
         assert family == "bert" and "with upper and lower case" in str(reason)
-    given = NEEDED.get(name, {})
+    given = small(name, variant)
     assert method.settings() == get_method(name).resolved(encoder.backbone.config, variant=variant, **given)

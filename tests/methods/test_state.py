@@ -13,18 +13,7 @@ from cselab.training import TrainConfig, train
 CONFIG = TrainConfig(
     steps=4, batch_size=8, lr=1e-3, seed=3, eval_every=2, checkpoint_every=2, max_length=24, precision="fp32"
 )
-OPTIONS = {
-    "barlow_twins": {"artificial_rows": 5},
-    "cert": {"queue": 20, "width": 8},
-    "cline": {"variant": "released"},
-    "dcpcse": {"length": 3},
-    "esimcse": {"queue": 12},
-    "moco": {"queue": 20, "width": 8},
-    "noise": {"variance": 0.1},
-    "pt_bert": {"pseudo_tokens": 4, "queue": 12},
-    "scd": {"projection": 64},
-    "sg_opt": {"projection": 16},
-}
+OPTIONS = {name: method.small for name, method in METHODS.items()} | {"cline": {"variant": "released"}}
 FEW = make_sentences(8)
 ADAPTERS = "simcse, adapters of rank 2"
 WITH_PEFT = pytest.mark.skipif(find_spec("peft") is None, reason="adapters are made by peft")

@@ -5,7 +5,7 @@ import json
 import families
 import pytest
 import torch
-from tiny import CASED, make_encoder, make_rows, make_sentences
+from tiny import family_for, make_encoder, make_rows, make_sentences
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import METHODS, create_method
@@ -31,7 +31,7 @@ def quietly(encoder, method="simcse", rows=CORPUS, config=CONFIG, **options):
 @pytest.mark.filterwarnings("ignore::cselab.encoders.encoder.UnknownTokensWarning")  # a tokenizer of few words
 @pytest.mark.parametrize("name", METHODS)
 def test_with_every_method_the_adapters_learn_and_the_transformer_stays(name):
-    encoder = adapted(family="roberta" if name in CASED else "bert")
+    encoder = adapted(family=family_for(name))
     before = {key: weight.clone() for key, weight in encoder.backbone.named_parameters()}
     method, rows = create_method(name, **NEEDED.get(name, {})), make_rows(METHODS[name].columns, 24)
     if name == "dcpcse":

@@ -10,16 +10,6 @@ from cselab.methods import METHODS, Setup, create_method
 from cselab.training import TrainConfig, train
 from cselab.training.guard import refuse_identical_views
 
-BY_DROPOUT = {  # whose anchor and positive are one text under two masks
-    "arccse", "barlow_twins", "dclr", "diffcse", "dimension_wise", "ease", "focal", "focal_dclr",
-    "focal_diffcse", "imsimcse", "imsimcse_dclr", "imsimcse_diffcse", "matryoshka", "mcse", "mixcse",
-    "mixcse_diffcse", "noise", "retrieved_negatives", "simclr", "simcse", "sncse_dropout", "spread", "uscal", "vascl",
-}  # fmt: skip
-CANNOT = {  # for another reason, which is said
-    **dict.fromkeys(("cards", "switch_case"), "with upper and lower case"),
-    "dcpcse": "a prefix of keys and values goes before BERT's and RoBERTa's layers",
-}
-NEEDED = {"noise": {"variance": 0.1}, "moco": {"queue": 8}, "cert": {"queue": 8}, "scd": {"projection": 8}}
 CONFIG = TrainConfig(steps=1, batch_size=8, lr=1e-3, precision="fp32")
 
 
@@ -34,11 +24,11 @@ def silent(family):
 def test_who_counts_on_dropout_is_stopped_where_there_is_none_and_nobody_else(family, name):
     encoder = silent(family)
     rows = make_rows(METHODS[name].columns, 16)
-    method = create_method(name, **NEEDED.get(name, {}))
-    if name in CANNOT:
-        with pytest.raises(ValueError, match=CANNOT[name]):
+    method = create_method(name, **METHODS[name].small)
+    if name == "dcpcse" or method.needs_capitals:  # cannot, for a different reason
+        with pytest.raises(ValueError, match=r"with upper and lower case|goes before BERT's and RoBERTa's layers"):
             train(encoder, method, rows, CONFIG, show_progress_bar=False)
-    elif name in BY_DROPOUT:
+    elif method.positives_by_dropout:
         told = rf"{name} encodes each sentence twice.*attention_dropout = 0.*--dropout 0.1"
         with pytest.raises(ValueError, match=told):
             train(encoder, method, rows, CONFIG, show_progress_bar=False)
@@ -78,7 +68,7 @@ def test_what_counts_is_whether_the_views_differ(name, options, stopped):
 def test_it_changes_no_number_of_a_run(monkeypatch, name, dropout):
     def history():
         config = TrainConfig(steps=3, batch_size=8, lr=1e-3, precision="fp32")
-        method, rows = create_method(name, **NEEDED.get(name, {})), make_rows(("sentence",), 24)
+        method, rows = create_method(name, **METHODS[name].small), make_rows(("sentence",), 24)
         run = train(make_encoder(layers=1, dropout=dropout), method, rows, config, show_progress_bar=False)
         return run.history, run.encoder.weights_hash()
 

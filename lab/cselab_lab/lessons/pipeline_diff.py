@@ -31,7 +31,6 @@ STAGES = {
 
 LENGTH = 32  # tokens
 ROWS = 12  # of the corpus; half of them are the batch
-SETTINGS = {"noise": {"variance": 0.1}}  # its defaults are plain SimCSE
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ def method_cards(names: Iterable[str] | None = None) -> list[Card]:
     from cselab.world import World
 
     encoder, world, order = SentenceEncoder.from_pretrained("micro"), World(0), list(FAMILIES)
-    methods = [create_method(name, **SETTINGS.get(name, {})) for name in (METHODS if names is None else names)]
+    methods = [create_method(name, **METHODS[name].small) for name in (METHODS if names is None else names)]
     rows = {columns: world.rows(columns, ROWS) for columns in dict.fromkeys(method.columns for method in methods)}
     cards = [
         Card(method.name, method.title, method.family, pipeline_diff(method, encoder, rows[method.columns]))
