@@ -1,9 +1,5 @@
-"""Names on the command line: checked before torch is imported, and completed by the shell.
+"""Names on the command line: checked before torch is imported, and completed by the shell."""
 
-The names in a registry are read from its source, because importing a registry imports torch, which takes seconds.
-"""
-
-import ast
 import inspect
 import os
 import re
@@ -14,66 +10,48 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
-import cselab
 from cselab._util.arguments import bounds, hints
 from cselab._util.choices import check_choice, did_you_mean
 from cselab.encoders.open import BUNDLED
 from cselab.training.config import TrainConfig
+from cselab_lab.registered import DEV_SETS, registered
 
-CORE, LAB = Path(cselab.__file__).parent, Path(__file__).parents[1]
 BASELINES = ("random", "word-overlap")
-ASSIGNED = {
-    "poolings": (CORE / "encoders" / "pooling.py", "POOLINGS"),
-    "transforms": (CORE / "transforms" / "factory.py", "NAMES"),
-    "dev": (LAB / "experiments" / "run.py", "CHOICES"),
-    "recipes": (LAB / "experiments" / "plan.py", "RECIPES"),
-    "lessons": (LAB / "headless" / "sizes.py", "SIZES"),
-}
-"""The file and the name of each dictionary or tuple of names."""
-
-CLASSES = {
-    "methods": (r'^@register\("(\w+)"', "cselab.methods", "METHODS"),
-    "suites": (r'^    name.* = "([\w-]+)"\n    tasks', "cselab.evaluators", "SUITES"),
-}
-"""The lines of source that name a class, and the registry, which `--code` may have filled."""
+REGISTRIES = {"methods": ("cselab.methods", "METHODS"), "suites": ("cselab.evaluators", "SUITES")}
+"""The registries that `--code` may have filled."""
 
 
 def names(kind: str) -> list[str]:
-    """The names in a registry: a key of `ASSIGNED` or `CLASSES`, "profiles" or "tasks"."""
+    """The names in a registry: a key of `registered`, "recipes", "lessons", "profiles" or "tasks"."""
     if kind == "tasks":
         from cselab.evaluators import SUITES
 
         return [task for suite in SUITES.values() for task in suite.tasks]
-    if kind == "profiles":
-        return list(purposes())
-    if kind in CLASSES:
-        pattern, module, registry = CLASSES[kind]
-        found = re.findall(pattern, "".join(_sources(module)), re.M)
-        return list(dict.fromkeys([*found, *getattr(sys.modules.get(module), registry, ())]))
-    file, name = ASSIGNED[kind]
-    for node in _tree(file).body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and name in ast.unparse(node).partition("=")[0]:
-            value: Any = node.value
-            entries: list[Any] = value.keys if isinstance(value, ast.Dict) else value.elts
-            return [ast.literal_eval(entry) for entry in entries]
-    raise LookupError(f"{file} assigns no {name}")
+    if kind == "lessons":
+        from cselab_lab.headless.sizes import SIZES
+
+        return [*SIZES]
+    if kind in ("recipes", "profiles"):
+        from cselab_lab.experiments.plan import PROFILES, RECIPES
+
+        return [*(RECIPES if kind == "recipes" else PROFILES)]
+    if kind == "dev":
+        return [*DEV_SETS]
+    module, registry = REGISTRIES.get(kind, ("", ""))
+    return list(dict.fromkeys([*registered()[kind], *getattr(sys.modules.get(module), registry, ())]))
 
 
-def is_hyperparameter(name: str) -> bool:
-    """Whether a method has a field with this name."""
-    return any(re.search(rf"^    {re.escape(name)}: ", source, re.M) for source in _sources("cselab.methods"))
+def methods_with(hyperparameter: str) -> list[str]:
+    """The methods of cselab with a hyper-parameter of this name."""
+    methods = registered()["methods"]
+    return [name for name, facts in methods.items() if hyperparameter in facts["hyperparameters"]]
 
 
-@cache
 def purposes() -> dict[str, str]:
     """The purpose of each profile of experiments."""
-    calls = [node for node in ast.walk(_tree(LAB / "experiments" / "plan.py")) if isinstance(node, ast.Call)]
-    keywords = [{keyword.arg: keyword.value for keyword in call.keywords} for call in calls]
-    return {
-        ast.literal_eval(given["name"]): ast.literal_eval(given["purpose"])
-        for given in keywords
-        if {"name", "purpose"} <= given.keys()
-    }
+    from cselab_lab.experiments.plan import PROFILES
+
+    return {name: profile.purpose for name, profile in PROFILES.items()}
 
 
 @cache
@@ -93,15 +71,6 @@ def _setting(field: Field[Any], line: str) -> dict[str, Any]:
     described = {"name": field.name, "kind": kind.__name__, "help": " ".join(line.split()).rstrip(".")}
     choices = list(dict.fromkeys(part for part in parts if isinstance(part, str)))
     return described | {"default": field.default} | ({"choices": choices} if choices else bounds(annotation))
-
-
-def _tree(file: Path) -> ast.Module:
-    return ast.parse(file.read_text(encoding="utf-8"))
-
-
-def _sources(module: str) -> list[str]:
-    files = sorted((CORE / module.rpartition(".")[2]).rglob("*.py"))
-    return [file.read_text(encoding="utf-8") for file in files]
 
 
 def check_name(kind: str, name: str, known: Iterable[str], also: str = "") -> str:

@@ -35,11 +35,8 @@ class Train(Command):
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             parameter = error.option_name.lstrip("-").replace("-", "_")
-            if not names.is_hyperparameter(parameter):
+            if not (having := names.methods_with(parameter)):
                 raise
-            from cselab.methods import METHODS
-
-            having = [name for name, method in METHODS.items() if parameter in method.hyperparameters()]
             hint = f"Hyper-parameter of {', '.join(having)}: --set {parameter}=VALUE"
             raise click.UsageError(f"{error.message.rstrip('.')}. {hint}", ctx) from None
 

@@ -24,6 +24,7 @@ from cselab.data import MissingFile, data_root, load_sts, read_pairs
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.vectors import SCORING
 from cselab.evaluators.world import classroom_sts, world_sts
+from cselab_lab.registered import DEV_SETS
 
 from .corpora import TEXTS, corpus, spread_sample, text_file
 from .plan import DEV, Experiment, Job, Line, Profile, Settings, get_experiment, get_profile, jobs, settings_hash
@@ -518,7 +519,7 @@ def read_cached(folder: Path) -> "tuple[SentenceEncoder, dict[str, Any]] | None"
 
 # ------------------------------------------------------------------------------------------------ dev pairs
 
-CHOICES = ("auto", "sts-b", "classroom-sts", "world", "corpus", "none")
+CHOICES = DEV_SETS
 HELD_OUT = 500
 
 CorpusRow = str | tuple[str, ...]

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from cselab_lab.registered import registered
+
 from .comparison import STATIC_LAST
 from .plan import GUIDED, TRANSFER, UNGUIDED, Above, Column, Experiment, Row, declare
 
@@ -119,15 +121,8 @@ declare(
     )
 )
 
-EVERY = (
-    "adcse", "arccse", "barlow_twins", "bt_bert", "cert", "clear", "cline", "consert", "ct", "dclr", "dcpcse",
-    "declutr", "diffcse", "dimension_wise", "disco", "ease", "esimcse", "focal", "focal_dclr", "focal_diffcse",
-    "imsimcse", "imsimcse_dclr", "imsimcse_diffcse", "is_bert", "matryoshka", "mcse", "mixcse",
-    "mixcse_diffcse", "moco", "mocose", "noise", "pairsupcon", "promptbert", "pt_bert", "retrieved_negatives",
-    "scd", "sg_opt", "simclr", "simcse", "sncse", "sncse_dropout", "spread", "sr_bert", "supcl_seq",
-    "supervised_simcse", "uscal", "vascl", "whitenedcse",
-)  # fmt: skip
-"""Every registered method but `switch_case` and `cards`, which need a cased encoder: no bundled encoder is cased."""
+EVERY = tuple(name for name, facts in registered()["methods"].items() if not facts["needs_capitals"])
+"""Every registered method but those that need a cased encoder: no bundled encoder is cased."""
 
 OTHERWISE = {
     "ct": Row("ct", "ct", pooling="mean"),

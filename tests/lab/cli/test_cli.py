@@ -22,6 +22,7 @@ from cselab_lab.experiments.plan import PROFILES
 from cselab_lab.experiments.plan import RECIPES as BUNDLED
 from cselab_lab.experiments.run import CHOICES
 from cselab_lab.headless.sizes import SIZES
+from cselab_lab.registered import of_the_classes, registered
 from nbformat.v4 import new_code_cell, new_notebook
 from safetensors.numpy import load_file
 from scipy.stats import spearmanr
@@ -798,11 +799,16 @@ def test_notebooks_are_listed_with_their_titles_and_copied_to_work_in(tmp_path):
 # ------------------------------------------------------------------------------------------ the line itself
 
 
+def test_a_field_of_another_class_is_no_hyperparameter():
+    assert names.methods_with("rows") == [] and "moco" in names.methods_with("queue")
+
+
 def test_the_names_known_without_torch_are_those_of_the_registries():
     fields = {field["name"]: field for field in names.train_settings()}
     assert {name: field["default"] for name, field in fields.items()} == asdict(TrainConfig())
     assert (fields["steps"]["ge"], fields["warmup"]["lt"], fields["clip"]["gt"]) == (1, 1, 0)
     assert fields["precision"]["choices"] == ["auto", "fp32", "bf16"] and fields["lr"]["kind"] == "float"
+    assert registered() == of_the_classes(), "run: python -m cselab_lab.registered"
     lists = {"poolings": POOLINGS, "transforms": NAMES, "dev": CHOICES, "recipes": BUNDLED, "lessons": SIZES}
     assert {kind: names.names(kind) for kind in lists} == {kind: list(held) for kind, held in lists.items()}
     classes = {"methods": METHODS, "suites": SUITES}
