@@ -36,17 +36,17 @@ def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
 
 
 def check_choice(what: str, name: str, known: Iterable[str], likeness: float = 0.6, also: str = "") -> None:
-    """Raise ValueError unless the name is known; the message has the nearest name, all names, and further options.
+    """Raise ValueError unless the name is known; the message has the nearest name, or else all names and options.
 
     >>> check_choice("encoder", "mcro", ["micro", "mini"])
     Traceback (most recent call last):
         ...
-    ValueError: unknown encoder 'mcro'. Did you mean 'micro'? Choose one of micro, mini
+    ValueError: unknown encoder 'mcro'. Did you mean 'micro'?
     """
     known = tuple(known)
     if name not in known:
-        hint = did_you_mean(str(name), known, likeness)
-        raise ValueError(f"unknown {what} {name!r}.{hint} Choose one of {', '.join(known)}{also}")
+        choices = f" Choose one of {', '.join(known)}{also}"
+        raise ValueError(f"unknown {what} {name!r}.{did_you_mean(str(name), known, likeness) or choices}")
 
 
 def register_class(table: dict[str, Any], kind: str, name: str, entry: type) -> None:

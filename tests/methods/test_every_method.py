@@ -307,7 +307,7 @@ def test_a_value_out_of_range_or_of_another_type_is_refused_before_anything_is_t
 
 
 def test_an_unknown_family_is_refused_with_the_known():
-    with pytest.raises(ValueError, match=r"unknown family of misfiled 'losses'\. Did you mean 'loss'\?.* negatives,"):
+    with pytest.raises(ValueError, match=r"unknown family of misfiled 'losses'\. Did you mean 'loss'\?"):
 
         @register("misfiled", "Misfiled")
         class Misfiled(Method):

@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from . import options
+from . import options, terminal
 from .frame import Command
 from .names import names
 
@@ -31,7 +31,7 @@ SCORES = options.Checked("FILE", lambda name: Path(name) if Path(name).is_dir() 
 def diagnose(subject: str, test: str | None, pooling: str | None, page: Path | None, form: str, **given: Any) -> int:
     """Check a run, an encoder or vectors for known faults.
 
-    Prints each fault with its number, its threshold and advice. Exits with 1 if a fault was found.
+    Prints the number and the threshold of each sign, and advice for each fault. Exits with 1 if a fault was found.
     """
     from cselab.data import read_sentences
     from cselab_lab.diagnosis import diagnose as examine
@@ -45,10 +45,36 @@ def diagnose(subject: str, test: str | None, pooling: str | None, page: Path | N
     if test is not None:
         read["test"] = next(iter(pairs_by_split(test, given["data"]).values()))
     diagnosis = examine(subject, pooling=pooling, **read)
-    options.print_result(diagnosis, form)
+    if form == "json":
+        options.print_result(diagnosis, form)
+    else:
+        _print_signs(diagnosis)
     if page is not None:
         diagnosis.write_page(page)
     return bool(diagnosis.findings)
+
+
+def _print_signs(diagnosis: Any) -> None:
+    """A line for each sign; below, the evidence and the advice of each fault."""
+    from cselab_lab.diagnosis.report import NEEDS
+    from cselab_lab.diagnosis.signs import SIGNS
+
+    found, checked = len(diagnosis.findings), len(diagnosis.metrics)
+    faults = "no faults" if not found else "1 fault" if found == 1 else f"{found} faults"
+    told = f"{diagnosis.subject}: {faults}, {checked} of {checked + len(diagnosis.unseen)} signs checked"
+    terminal.print_line(told, "bold red" if found else "bold green")
+    rows = {}
+    for name, value in diagnosis.metrics.items():
+        sign = SIGNS[name]
+        limit = f"{'above' if sign.above else 'below'} {sign.threshold:g}"
+        rows[name] = {"": "FAULT" if sign.is_met(value) else "ok", "number": f"{value:.3g}", "fault if": limit}
+    options.print_table(rows, "text")
+    for finding in diagnosis.findings:
+        click.echo()
+        terminal.print_line(finding.name.upper(), "bold red")
+        click.echo(f"  why   {finding.reason}.\n  do    {finding.advice}")
+    if diagnosis.unseen:
+        click.echo(f"\nnot checked ({NEEDS}): {', '.join(diagnosis.unseen)}")
 
 
 @click.command(cls=Command)
@@ -107,6 +133,9 @@ def words(encoder: str, first: str, second: str, posthoc: str | None, fit: str |
         frame = DataFrame({"part": [*parts.of_first, *parts.of_second]}, index=[*parts.first, *parts.second])
     else:
         numbers = np.block([[parts.pairs, parts.of_first[:, None]], [parts.of_second, parts.cosine]])
+        if form == "text" and terminal.is_rich():
+            terminal.print_heat_map([*parts.first, "sum"], [*parts.second, "sum"], numbers.tolist(), 2)
+            return
         frame = DataFrame(numbers, index=[*parts.first, "sum"], columns=[*parts.second, "sum"])
     click.echo(table(frame, digits=3, form=form).rstrip("\n"))
 

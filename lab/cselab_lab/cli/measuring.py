@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cselab.evaluators import Scores
     from cselab.metrics import Comparison
 
+SCORED = ("score", "95 % interval")  # columns that stay, also if all rows agree
 JSON_FILE = click.option("--json", "json_file", type=options.OUTPUT_FILE, help="write scores and records to this file")
 MEASURED = (options.suites, options.tasks, options.data_folder, options.pooling, options.protocol)
 SHOWN = (JSON_FILE, options.table_form, options.device, options.quiet)
@@ -62,8 +63,10 @@ def evaluate(
         model = fitted(model, posthoc, fit or "world", **({} if prompt is None else {"prompt_name": prompt}))
     model = options.over_processes(context, model)
     scores = score(model, suites, given["data"], tasks, cache=given["cache"], prompt_name=prompt)
-    if form in ("text", "json"):
+    if form == "json":
         options.print_result(scores, form)
+    elif form == "text":
+        _print_scores(scores)
     else:
         options.print_table({record.key: _cells(record) for record in scores.records if record.key}, form)
     for doubt in scores.doubts if form != "text" else ():
@@ -95,6 +98,29 @@ def _suites_and_tasks(given: dict[str, Any]) -> tuple[list[Any], list[str] | Non
     except TypeError as error:
         raise ValueError(str(error)) from None
     return suites, [*given["tasks"], *(pairs.name for pairs in own)] if given["tasks"] else None
+
+
+def _print_scores(scores: "Scores") -> None:
+    """A table of the scores; what is the same in every row is printed once, below it."""
+    from cselab.evaluators.records import COLUMNS
+
+    lines = {
+        record.key: dict(zip(COLUMNS[1:], record.cells[1:], strict=True)) for record in scores.records if record.key
+    }
+    same = [
+        column
+        for column in COLUMNS[1:]
+        if len(lines) > 1 and column not in SCORED and len({line[column] for line in lines.values()}) == 1
+    ]
+    if lines:
+        options.print_table(
+            {key: {c: cell for c, cell in row.items() if c not in same} for key, row in lines.items()}, "text"
+        )
+        shared = [f"{column} {next(iter(lines.values()))[column]}" for column in same]
+        if shared:
+            click.echo(f"in every row: {', '.join(shared)}")
+    for note in scores.notes:
+        click.echo(note)
 
 
 def _cells(record: Any) -> dict[str, Any]:

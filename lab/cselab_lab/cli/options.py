@@ -21,7 +21,7 @@ from cselab.data.tables import TABLES, check_corpus
 from cselab.encoders.open import BUNDLED
 from cselab_lab.tables import FORMS, check_form
 
-from . import names
+from . import names, terminal
 
 if TYPE_CHECKING:
     import torch
@@ -260,6 +260,8 @@ def print_table(rows: Mapping[str, Mapping[str, Any]], form: str, digits: int = 
 
     if form == "json":
         print_json([{corner: name, **row} for name, row in rows.items()])
+    elif form == "text" and terminal.is_rich():
+        terminal.print_rows(rows, digits)
     else:
         click.echo(table(rows, digits=digits, form=form).rstrip("\n"))
 

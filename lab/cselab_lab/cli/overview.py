@@ -28,9 +28,19 @@ COMMANDS = {
 """The module and the first sentence of each command."""
 
 
+GROUPS = {
+    "Train and encode": "train encode search".split(),
+    "Measure": "evaluate baselines compare ties".split(),
+    "Explain": "diagnose explain-score words".split(),
+    "Learn and look up": "notebooks methods experiment published world data doctor".split(),
+}
+"""The order of the commands in `cselab --help`."""
+
+
 def help_text() -> str:
     """The text of `cselab --help`."""
     lines = ["Usage: cselab [OPTIONS] COMMAND [ARGS]...", "", f"  {TITLE}", "", "Options:"]
     lines += [f"  {name:12}  {summary}" for name, summary in OPTIONS.items()]
-    lines += ["", "Commands:"] + [f"  {name:13}  {summary}" for name, (_, summary) in COMMANDS.items()]
+    for group, names in GROUPS.items():
+        lines += ["", f"{group}:"] + [f"  {name:13}  {COMMANDS[name][1]}" for name in names]
     return "\n".join(lines)

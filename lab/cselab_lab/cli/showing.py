@@ -9,12 +9,36 @@ from typing import TYPE_CHECKING
 
 import click
 
+from . import terminal
 from .frame import Command
 from .names import names, purposes
 from .options import INSTALL, METHOD, argument, print_json
 
 if TYPE_CHECKING:
     from cselab.methods import Method
+
+
+def list_methods() -> None:
+    """The methods by family, each with the first sentence of its description."""
+    import inspect
+
+    from cselab.methods import FAMILIES, METHODS
+
+    width = max(map(len, METHODS)) + 2
+    titles = max(len(method.title) for method in METHODS.values()) + 2
+    for family, meaning in FAMILIES.items():
+        table = terminal.empty_table(["method", "name", "summary"], left=["method", "name", "summary"])
+        lines = []
+        for key, method in METHODS.items():
+            if method.family != family:
+                continue
+            summary = (inspect.getdoc(method) or method.title).splitlines()[0]
+            more = f" (rows of {', '.join(method.columns)})" if method.columns != ("sentence",) else ""
+            lines.append(f"  {key:{width}}{method.title:{titles}}{summary}{more}")
+            table.add_row(*map(terminal.escaped, (key, method.title, summary + more)))
+        if lines:
+            terminal.print_line(f"{family}: {meaning}", "bold")
+            terminal.show(table) if terminal.is_rich() else click.echo("\n".join(lines))
 
 
 @click.command(cls=Command)
@@ -26,19 +50,10 @@ def methods(name: str | None) -> None:
     """
     import inspect
 
-    from cselab.methods import FAMILIES, METHODS, get_method
+    from cselab.methods import get_method
 
     if name is None:
-        width = max(map(len, METHODS)) + 2
-        titles = max(len(method.title) for method in METHODS.values()) + 2
-        for family, meaning in FAMILIES.items():
-            members = {key: method for key, method in METHODS.items() if method.family == family}
-            if members:
-                click.echo(f"{family}: {meaning}")
-            for key, method in members.items():
-                summary = (inspect.getdoc(method) or method.title).splitlines()[0]
-                more = f" (rows of {', '.join(method.columns)})" if method.columns != ("sentence",) else ""
-                click.echo(f"  {key:{width}}{method.title:{titles}}{summary}{more}")
+        list_methods()
         return
     method = get_method(name)
     click.echo(f"{method.title}\n\n{inspect.getdoc(method)}\n\nRows: {', '.join(method.columns)}")
@@ -122,4 +137,5 @@ def doctor(as_json: bool) -> None:
         print_json([asdict(finding) for finding in findings])
     else:
         for finding in findings:
-            click.echo(f"{'ok ' if finding.good else '-- '} {finding.what:26}{finding.found}")
+            style = "green" if finding.good else "bold yellow"
+            terminal.print_line(f"{'ok ' if finding.good else '-- '} {finding.what:26}{finding.found}", style)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from shlex import quote
 from types import NoneType
 from typing import TYPE_CHECKING, Any, get_args
 from unittest.mock import patch
@@ -14,7 +15,7 @@ import click
 from cselab._util.progress import is_quiet, say
 from cselab.encoders.open import BUNDLED
 
-from . import names, options
+from . import names, options, terminal
 from .frame import INTERRUPTED, Command
 
 if TYPE_CHECKING:
@@ -268,7 +269,12 @@ def _run(
         _print(f"stopped early: {run.stopped}")
     if run.best is not None:
         _print(f"best at step {_scores(run.best)}")
+        first = next(row["score"] for row in run.history if "score" in row)
+        gain = run.best["score"] - first
+        style = "bold green" if gain > 0 else "bold yellow"
+        _print(f"dev {first:.2f} to {run.best['score']:.2f}: {gain:+.2f} points in {run.seconds:.0f} s", style)
     _print(f"encoder in {plan.folder} ({run.seconds:.0f} s)")
+    _print(f"next: cselab evaluate {quote(str(plan.folder))}")
     return run
 
 
@@ -323,9 +329,9 @@ def _means(plans: Sequence[_Plan], rows: dict[str, dict[str, Any]]) -> dict[str,
     return means
 
 
-def _print(text: str) -> None:
+def _print(text: str, style: str = "") -> None:
     if not is_quiet() and options.is_main_process():
-        click.echo(text)
+        terminal.print_line(text, style)
 
 
 def _train_on(device: "torch.device", context: click.Context) -> None:

@@ -23,6 +23,7 @@ from .record import MIME_TYPE as RECORD_TYPE
 PLOTLY_FIGURE = "application/vnd.plotly.v1+json"
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 OWN_FIGURE = "data-cselab-figure"
+PANEL = re.compile(r'<div class="cselab-panel">.*(?=<script>)', re.DOTALL)
 NOTE = re.compile(r'<p class="cselab-note">(.*?)(?: Click [^.]*\.)?</p>')  # a click does nothing in the main picture
 PLOTS = Path(__file__).parent / "page_template" / "plots.js"
 NAME = r"(?<!<msub>)<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)"  # of a function without a bracket
@@ -106,10 +107,19 @@ def main_picture(notebook: NotebookNode) -> dict:
 
 
 def results_first(notebook: NotebookNode) -> None:
-    """Put the main picture, its explanation and the recorded numbers below the title."""
+    """Put the outputs of cells tagged `main-result`, the main picture and the recorded numbers below the title."""
     data = main_picture(notebook)
+    headline = "".join(
+        output.data["text/html"]
+        for cell in notebook.cells
+        if "main-result" in cell.metadata.get("tags", [])
+        for output in cell.get("outputs", [])
+        if "text/html" in output.get("data", {})
+    )
     note = "".join(f'<p class="aside">{note}</p>' for note in NOTE.findall(data.get("text/html", "")) if note)
-    picture = f'<div class="scroll">{_drawn(data[PLOTLY_FIGURE], "main-picture")}{note}</div>' if data else ""
+    own = PANEL.search(data.get("text/html", ""))  # drawn by the script below it, once more, and stacked on a phone
+    drawn = own[0] if own else _drawn(data[PLOTLY_FIGURE], "main-picture") if data else ""
+    picture = f'<div class="scroll">{drawn}{"" if own else note}</div>' if drawn else ""
     recorded = [
         output.data[RECORD_TYPE]
         for cell in notebook.cells
@@ -118,8 +128,8 @@ def results_first(notebook: NotebookNode) -> None:
     ]
     rows = "".join(f"<tr><td>{escape(one['name'])}</td><td>{_short(one['value'])}</td></tr>" for one in recorded)
     table = f"<table><tr><th>measured in this run</th><th></th></tr>{rows}</table>" if rows else ""
-    if picture or table:
-        html = f'<section class="results">{picture}{table}</section>'
+    if headline or picture or table:
+        html = f'{headline}<section class="results">{picture}{table}</section>'
         shown = new_output("display_data", {"text/html": html})
         results = new_code_cell("", id="page-results", outputs=[shown], metadata={"tags": ["no-code"]})
         first = notebook.cells[0] if notebook.cells else results
@@ -170,7 +180,9 @@ def printable(notebook: NotebookNode, name: str, how: str = "") -> NotebookNode:
             if OWN_FIGURE in data.get("text/html", ""):
                 continue  # a panel draws itself
             if GUESS_TYPE in data and not data[GUESS_TYPE]["made"]:
-                data["text/html"] = "".join(map(_answer, data[GUESS_TYPE]["found"]))
+                told = data[GUESS_TYPE].get("sentence")
+                answers = map(_answer, data[GUESS_TYPE]["found"])
+                data["text/html"] = f"<p>{escape(told)}</p>" if told else "".join(answers)
             elif PLOTLY_FIGURE in data:
                 figures += 1
                 data["text/html"] = _drawn(data[PLOTLY_FIGURE], f"figure-{figures}")

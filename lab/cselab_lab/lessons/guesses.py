@@ -41,8 +41,12 @@ class Guesses:
         guessed = [f"{name} = {_words(value)}" for name, value in self.values.items() if value is not ...]
         return f"you guessed: {', '.join(guessed)}" if guessed else NO_GUESS
 
-    def compare(self, **measured: object) -> Outcome:
+    def compare(self, sentence: str = "", /, **measured: object) -> Outcome:
         """Each guess next to the result. A result without a guess is not shown.
+
+        Args:
+            sentence: the results in words, for a page whose reader did not guess: "The cooks have {cooks:.2f}."
+            measured: the results by the names of the guesses.
 
         Raises:
             ValueError: a name that was not among the guesses; lists them.
@@ -51,7 +55,8 @@ class Guesses:
         if unknown:
             raise ValueError(f"no guess is called {unknown[0]!r}; expected one of {', '.join(self.values)}.")
         pairs = {name: (_plain(self.values[name]), _plain(value)) for name, value in measured.items()}
-        return Outcome(pairs, [_compared(name, *pair) for name, pair in pairs.items()])
+        told = sentence.format(**{name: found for name, (_, found) in pairs.items()})
+        return Outcome(pairs, [_compared(name, *pair) for name, pair in pairs.items()], told)
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,7 @@ class Outcome:
 
     pairs: Mapping[str, tuple[Any, Any]]  # by name, the guess and the result
     lines: Sequence[tuple[str, str]]  # a sentence for each, and its verdict
+    sentence: str = ""  # the results in words
 
     def __repr__(self) -> str:
         return "\n".join(line for line, _ in self.lines)
@@ -82,7 +88,8 @@ class Outcome:
             }
             for (name, (mine, found)), (line, verdict) in zip(self.pairs.items(), self.lines, strict=True)
         ]
-        return {GUESS_TYPE: {"made": any(verdict for _, verdict in self.lines), "found": rows}}
+        made = any(verdict for _, verdict in self.lines)
+        return {GUESS_TYPE: {"made": made, "found": rows, "sentence": self.sentence}}
 
 
 def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:

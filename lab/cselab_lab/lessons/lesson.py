@@ -22,6 +22,7 @@ from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_
 from cselab_lab.headless.sizes import SIZES
 
 from .guesses import guess
+from .result import result
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from cselab.training.config import TrainConfig
     from cselab.world import World
 
-__all__ = ["Lesson", "guess", "setup"]
+__all__ = ["Lesson", "guess", "result", "setup"]
 
 
 @dataclass(frozen=True)

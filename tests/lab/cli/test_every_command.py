@@ -14,15 +14,15 @@ from cselab_lab.cli import overview
 
 HEAVY = {"torch", "numpy", "pandas", "transformers", "dask", "plotly", "huggingface_hub"}
 WRONG = {  # by the type of an argument or option: a wrong value, and a part of the error
-    "METHOD": ("simsce", "Did you mean 'simcse'? Choose one of "),
+    "METHOD": ("simsce", "Did you mean 'simcse'?"),
     "ENCODER": ("micor", "Did you mean 'micro'? Bundled encoders: micro, mini"),
     "SUBJECT": ("micor", "Did you mean 'micro'?"),
-    "SUITE": ("stss", "Did you mean 'sts'? Choose one of clustering, geometry, sts, transfer"),
-    "DEV": ("wrold", "Did you mean 'world'? Choose one of auto, sts-b"),
+    "SUITE": ("stss", "Did you mean 'sts'?"),
+    "DEV": ("wrold", "Did you mean 'world'?"),
     "TASK": ("STS17", "Did you mean 'STS1"),
-    "POOLING": ("meen", "Did you mean 'mean'? Choose one of cls, cls_pooler, mean"),
-    "PROFILE": ("smok", "Did you mean 'smoke'? Choose one of smoke, "),
-    "NAME": ("centerd", "Did you mean 'centred'? Choose one of centred, without K, whitening"),
+    "POOLING": ("meen", "Did you mean 'mean'?"),
+    "PROFILE": ("smok", "Did you mean 'smoke'?"),
+    "NAME": ("centerd", "Did you mean 'centred'?"),
     "DEVICE": ("gpu", "choose cpu, cuda"),
     "SEEDS": ("0,one", "numbers and ranges such as 0-4"),
     "FILE": ("none/no.npy", "none/no.npy"),

@@ -150,16 +150,40 @@ def test_the_main_picture_and_the_numbers_come_first_with_answers_open(render):
     words = {"summary": "the hills", "note": "Hills of pairs. Click a dot to see it.", "details": ""}
     panel = plotly_bundle("the hills") | {"text/html": figure_to_html(300, words, {})}
     main = shown(panel, tags=["main-picture"])
-    cells = [new_markdown_cell("# 00 · A tour\n\nSome text"), main, shown(plotly_bundle("a map"), number, answer)]
+    result = shown({"text/html": "<b>52 to 58</b>", "text/plain": "52 to 58"}, tags=["main-result"])
+    cells = [
+        new_markdown_cell("# 00 · A tour\n\nSome text"),
+        main,
+        result,
+        shown(plotly_bundle("a map"), number, answer),
+    ]
     page, _ = render(*cells)
     body = page[page.index("<main>") :]
     order = [
         body.index(part)
-        for part in ("A tour", "the hills", "Hills of pairs", "World-STS", "52.2", "Some text", "a map", "it is 0.84")
+        for part in (
+            "A tour",
+            "<b>52 to 58</b>",
+            "the hills",
+            "Hills of pairs",
+            "World-STS",
+            "52.2",
+            "Some text",
+            "a map",
+            "it is 0.84",
+        )
     ]
     assert order == sorted(order)
     assert body.count("the hills") == body.count("Hills of pairs.") == 2 and body.count("a map") == 1
-    assert body.count("Click a dot") == 1  # in the panel, which reacts; the picture above does not
+    digest = re.search(r'data-cselab-figure="(\w+)"', body)[1]
+    assert body.count(f'<div class="cselab-figure" data-cselab-figure="{digest}"') == 2  # one script draws both
+    assert body.count("cselabPage(window.Plotly") == 1
+
+
+def test_a_guess_that_nobody_made_is_a_sentence(render):
+    outcome = guess(near=...).compare("The two cooks have a cosine of {near:.2f}.", near=0.8412)
+    page, _ = render(shown({**outcome._repr_mimebundle_(), "text/plain": "near: no guess yet"}))
+    assert "<p>The two cooks have a cosine of 0.84.</p>" in page and "no guess yet" not in page
 
 
 def test_an_unsolved_exercise_names_its_notebook_and_an_empty_guess_shows_nothing(render):

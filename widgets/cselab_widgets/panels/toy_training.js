@@ -167,7 +167,8 @@ export function mountToyTraining(place, shown, told, { palette }) {
     const vectors = ownVectors(table);
     const own = known.map((i) => (
       { ...seenIn(seen, vectors[i]), name: String(i + 1), label: bags[i].first, trail: when === "now" ? trails[i] ?? [] : [] }));
-    const ties = pairs.filter(({ same }) => !same).slice(0, MOST_TIES).map((pair) => ({
+    const twins = new Set(pairs.flatMap(({ j, same }) => (same ? [j] : []))); // these lie where another lies
+    const ties = pairs.filter(({ i, j }) => !twins.has(i) && !twins.has(j)).slice(0, MOST_TIES).map((pair) => ({
       ends: /** @type {[number, number]} */ ([known.indexOf(pair.i), known.indexOf(pair.j)]),
       words: signed(pair[when], 2),
       strong: pairs.indexOf(pair) === strong,

@@ -1,0 +1,98 @@
+"""Tables and colours on a terminal, by rich; plain text in a pipe, with NO_COLOR, and without UTF-8."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+POSITIVE, NEGATIVE = (0, 114, 178), (194, 82, 0)  # of a heat map: the blue and the orange of the panels
+
+
+def is_rich() -> bool:
+    """Whether standard output shows tables and colours."""
+    encoding = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "")
+    dumb = os.environ.get("TERM") == "dumb" or bool(os.environ.get("NO_COLOR"))
+    return sys.stdout.isatty() and encoding == "utf8" and not dumb
+
+
+def show(*parts: Any) -> None:
+    """Print renderables of rich."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for part in parts:
+        console.print(part)
+
+
+def print_line(words: str, style: str) -> None:
+    """A line, with a style of rich where the terminal shows it."""
+    if is_rich():
+        from rich.text import Text
+
+        show(Text(words, style=style))
+    else:
+        click.echo(words)
+
+
+def empty_table(columns: Sequence[str], left: Iterable[str] = ()) -> "Table":
+    """A table of rich; columns in `left` hold words, the rest numbers."""
+    from rich import box
+    from rich.table import Table
+
+    words = set(left)
+    made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    for column in columns:
+        made.add_column(column, justify="left" if column in words else "right", no_wrap=column not in words)
+    return made
+
+
+def print_rows(rows: Mapping[str, Mapping[str, Any]], digits: int) -> None:
+    """Rows of named cells, as `cselab_lab.tables.table` has them, in a table that fits the width."""
+    columns = list(dict.fromkeys(column for row in rows.values() for column in row))
+    table = empty_table(["", *columns], left=[""])
+    for name, row in rows.items():
+        table.add_row(f"[bold]{escaped(name)}[/]", *(escaped(_words(row.get(column), digits)) for column in columns))
+    show(table)
+
+
+def print_heat_map(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], digits: int) -> None:
+    """Numbers on blue above zero and orange below, the stronger the larger; the last row and column are sums."""
+    from rich.text import Text
+
+    inner = [abs(value) for row in values[:-1] for value in row[:-1]] or [1.0]
+    largest = max(*inner, 1e-9)
+    table = empty_table(["", *columns], left=[""])
+    for name, numbers in zip(rows, values, strict=True):
+        is_sum = name == rows[-1]
+        cells = [Text(name, style="bold")]
+        for place, value in enumerate(numbers):
+            total = is_sum or place == len(numbers) - 1
+            cells.append(Text(f" {value:.{digits}f} ", style="bold" if total else _shade(value / largest)))
+        table.add_row(*cells)
+    show(table)
+
+
+def _shade(share: float) -> str:
+    """The style of a share of -1 to 1: the colour on black or white, whichever text is legible."""
+    colour = POSITIVE if share > 0 else NEGATIVE
+    strength = min(1.0, abs(share))
+    mixed = [round(255 + (one - 255) * strength) for one in colour]
+    return f"{'white' if strength > 0.55 else 'black'} on rgb({mixed[0]},{mixed[1]},{mixed[2]})"
+
+
+def _words(value: Any, digits: int) -> str:
+    if isinstance(value, str):
+        return value
+    return "" if value is None or value != value else f"{value:.{digits}f}"
+
+
+def escaped(words: str) -> str:
+    """Words without markup of rich."""
+    from rich.markup import escape
+
+    return escape(words)
