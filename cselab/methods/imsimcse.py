@@ -23,7 +23,7 @@ class ImSimCSE(Contrastive):
     * `reduction` of the dimension-wise term: as printed it is a sum over the dimensions without division by N, two
       orders above the InfoNCE term; the code divides by N and uses the mean. `variant="paper"` has the printed sum.
 
-    The default mixes the text's m with the code's mean; neither text nor code has this mixture.
+    The default, `variant="mixture"`, mixes the text's m with the code's mean; neither text nor code has this mixture.
 
     At the default weight the mean has 0.4 to 1.3 % of the gradient on `mini` (each term's norm over the sum of the
     norms), with `weight=10` 23 to 49 %. The default stays 0.1: a search on STS-B dev, with two seeds, found no scale
@@ -42,7 +42,7 @@ class ImSimCSE(Contrastive):
     dimension_temperature: PositiveFloat = 5.0
     reduction: Literal["mean", "sum"] = "mean"
 
-    variants = {"paper": {"reduction": "sum"}, "released": {"m": 1.0, "m_on": "positive"}}
+    variants = {"mixture": {}, "paper": {"reduction": "sum"}, "released": {"m": 1.0, "m_on": "positive"}}
     recipes = IMSIMCSE_RECIPES
 
     def prepare(self, encoder: SentenceEncoder) -> None:

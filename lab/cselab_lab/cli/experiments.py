@@ -1,9 +1,11 @@
 """`cselab experiment` and `cselab published`: the papers' tables, as published and as reproduced."""
 
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import click
 
@@ -11,10 +13,22 @@ from cselab._util.choices import check_choice
 
 from .frame import Command, Group
 from .names import purposes, train_settings
-from .options import PATH, PROFILE, SEEDS, argument, paper_form, print_json, read_settings, several
+from .options import (
+    ENCODER,
+    ENCODERS,
+    PATH,
+    PROFILE,
+    SEEDS,
+    argument,
+    data_folder,
+    paper_form,
+    print_json,
+    read_settings,
+    several,
+)
 
 if TYPE_CHECKING:
-    from cselab_lab.experiments import Profile
+    from cselab_lab.experiments import Experiment, Profile
 
 experiment = Group("experiment", help="List, run and compare the papers' experiments.")
 
@@ -31,7 +45,17 @@ SIZED = (
         is_flag=True,
         help="SimCSE's recipe for all methods; by default `paper` uses each method's recipe",
     ),
+    click.option(
+        "--encoder", type=ENCODER, help=f"instead of the encoders of the profile, in results of its own: {ENCODERS}"
+    ),
     click.option("--corpus", metavar="FILE", help="train on this text, or on wiki1m; in results of its own"),
+    click.option(
+        "--add",
+        "added",
+        multiple=True,
+        metavar="METHOD[:NAME=VALUE,...]",
+        help="add a row with this method, in results of its own; may be repeated",
+    ),
     click.option(
         "--set",
         "settings",
@@ -47,14 +71,16 @@ folder_option = click.option(
 )
 
 
-def _sized(sized: dict[str, Any]) -> "Profile":
-    """The profile with the changes of the options of `SIZED`, which are taken out."""
-    from cselab_lab.experiments import with_changes
+def _sized(name: str, sized: dict[str, Any]) -> "tuple[Experiment, Profile]":
+    """The experiment and the profile with the changes of the options of `SIZED`."""
+    from cselab_lab.experiments.plan import with_changes, with_rows
 
-    name, one_recipe, settings = sized.pop("profile"), sized.pop("one_recipe"), sized.pop("settings")
-    recipe = train_settings_of(read_settings(settings))
-    name = "paper-one-recipe" if one_recipe and name == "paper" else name  # only `paper` has this variant
-    return with_changes(name, sized.pop("corpus"), recipe, sized.pop("dev_only"))
+    recipe = train_settings_of(read_settings(sized["settings"]))
+    profile = sized["profile"]
+    if sized["one_recipe"] and profile == "paper":  # only `paper` has this variant
+        profile = "paper-one-recipe"
+    changed = with_changes(profile, sized["encoder"], sized["corpus"], recipe, sized["dev_only"])
+    return with_rows(name, *sized["added"]), changed
 
 
 def train_settings_of(given: dict[str, str]) -> dict[str, int | float | str]:
@@ -98,10 +124,11 @@ def experiment_show(name: str, column: str | None, form: str, folder: Path | Non
     """
     from cselab_lab.experiments import read_results
 
-    results = read_results(name, _sized(sized), folder)
+    results = read_results(*_sized(name, sized), folder)
     if form == "json":
         cells = json.loads(results.to_frame().to_json(orient="records"))
-        print_json({"cells": cells, "claims": [verdict.record() for verdict in results.verdicts()]})
+        claims = [verdict.record() for verdict in results.verdicts()]
+        print_json({"profile": results.profile.name, "about": results.identities(), "cells": cells, "claims": claims})
     else:
         click.echo(str(results) if form == "text" and column is None else results.shown(column, form))
 
@@ -114,24 +141,41 @@ def experiment_show(name: str, column: str | None, form: str, folder: Path | Non
 @click.option("--workers", default=0, type=click.IntRange(0, 1024), metavar="N", help="processes to start; 0: none")
 @click.option("--scheduler", help="address of a Dask cluster: tcp://HOST:PORT")
 @click.option("--folder", default="results", type=PATH, help="folder of the results files")
+@data_folder
 @click.option("--keep-encoders", type=PATH, help="folder to keep trained encoders; kept encoders are not trained again")
-def experiment_run(names: Sequence[str], seeds: Any, only: Sequence[str], **sized_and_where: Any) -> int:
+def experiment_run(
+    names: Sequence[str],
+    seeds: Any,
+    only: Sequence[str],
+    workers: int,
+    scheduler: str | None,
+    folder: Path,
+    keep_encoders: Path | None,
+    data: Path | None,
+    **sized: Any,
+) -> int:
     """Run the rows without a result, and show the table.
 
     Finished jobs are never computed twice, so a killed run can be continued.
     """
-    from cselab_lab.experiments import EXPERIMENTS, JobsFailed, get_experiment, run_experiment
+    from cselab_lab.experiments import EXPERIMENTS, JobsFailed, run_experiment
 
-    chosen = list(EXPERIMENTS) if names == ("all",) else names
-    for name in chosen:
+    wanted = [_sized(name, sized) for name in (EXPERIMENTS if names == ("all",) else names)]
+    for experiment, _ in wanted:
         for pattern in only:
-            get_experiment(name).labels(pattern)
-        get_experiment(name)
-    profile, where = _sized(sized_and_where), sized_and_where
+            experiment.labels(pattern)
+    if data is not None:
+        click.get_current_context().with_resource(patch.dict(os.environ, CSELAB_DATA=str(data)))
+    where: dict[str, Any] = {
+        "workers": workers,
+        "scheduler": scheduler,
+        "folder": folder,
+        "keep_encoders": keep_encoders,
+    }
     failed = False
-    for name in chosen:
+    for experiment, profile in wanted:
         try:
-            results = run_experiment(name, profile, seeds, only, **where)
+            results = run_experiment(experiment, profile, seeds, only, **where)
         except JobsFailed as error:
             click.echo(str(error), err=True)
             failed = True
@@ -155,7 +199,7 @@ def experiment_check(name: str, seeds: Any, only: Sequence[str], folder: Path | 
     from cselab_lab.experiments.check import check_experiment
 
     agree = True
-    for found in check_experiment(name, _sized(sized), seeds, only, folder):
+    for found in check_experiment(*_sized(name, sized), seeds, only, folder):
         click.echo(found)
         agree = agree and found.agrees
     return not agree

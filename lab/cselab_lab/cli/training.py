@@ -145,7 +145,7 @@ def _plans(
     "--recipe",
     type=click.Choice(["bundled", "paper", "none"]),
     help="source of unset options: bundled (tuned for micro and mini), paper (the method's published settings for this "
-    "kind of encoder), none (the defaults below)  [default: bundled for micro and mini]",
+    "kind of encoder, with --set variant=paper), none (the defaults below)  [default: bundled for micro and mini]",
 )
 @options.several(options.column, options.pooling, options.dev)
 @click.option("--seeds", type=options.SEEDS, help="several seeds, such as 0,1,2 or 0-4: a run for each, and a table")
@@ -211,20 +211,30 @@ def train(
         if pooling is None and (printed is not None or not model.pooling_given):
             model.pooling = printed.pooling if printed is not None else plan.method.pooling(model)
         if printed is not None:
-            plan = replace(plan, method=_method(plan.method.name, plan.settings, printed.hyperparameters))
+            variant = {"variant": "paper"} if "paper" in plan.method.variants else {}
+            method = _method(plan.method.name, {**variant, **plan.settings}, printed.hyperparameters)
+            plan = replace(plan, method=method)
             _print_source(plan.method, model)
         chosen = (_of_bundled(recipe, encoder, given) if printed is None else printed.settings()) | given
         config = TrainConfig(seed=plan.seed, **chosen)
         if "eval_every" not in chosen:
             config = replace(config, eval_every=max(1, config.length(len(sentences)) // 8))
         _print(
-            f"{plan.method.name} on {encoder} ({model.pooling}), {len(sentences):,} sentences, dev: {dev}, "
+            f"{plan.method.name} (variant {_variant(plan.method)}) on {encoder} ({model.pooling}), "
+            f"{len(sentences):,} sentences, dev: {dev}, "
             f"{chosen_precision(config.precision)}"
         )
         rows[plan.label] = _result(_run(model, plan, sentences, config, evaluator))
     if len(plans) > 1 and options.is_main_process():
         shown = {name: {column: _shown(column, cell) for column, cell in row.items()} for name, row in rows.items()}
         options.print_table(rows if asked["form"] == "json" else shown | _means(plans, rows), asked["form"])
+
+
+def _variant(method: Any) -> str:
+    """The name of a method's variant; the default has the name of the variant that changes nothing, if there is one."""
+    if method.variant != "default":
+        return method.variant
+    return next((name for name, changes in method.variants.items() if not changes), "default")
 
 
 def _of_bundled(recipe: str, encoder: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -72,45 +72,11 @@ CORPORA = {
 """The corpora by their name for `fetch_corpus`."""
 
 
-KNOWN_TEXTS = {
-    "enwiki-1m": "a8a89e99214c1b48fe3dba8e5b961e32c092d4caa18f79cea523ccf165abf0e6",
-    "simplewiki-1m": "033b311193c0af2e10ba1e498a6c69492ad9ce00302761531af1e3f6284520bb",
-}
-"""The SHA-256 of the files behind our records of the profile `wiki`: a million random sentences of English Wikipedia,
-and the 1,020,946 of Simple English Wikipedia, as one article follows the other."""
-
 TEXTS = {
     "wiki1m": ("corpora/wiki1m.txt", "corpora/wiki1m_for_simcse.txt", "wiki1m_for_simcse.txt", "wiki1m.txt"),
     "nli": ("corpora/nli.tsv", "nli.tsv"),
 }
 """Where a text may lie in the data folder; `cselab data fetch NAME` gets it."""
-
-
-@dataclass(frozen=True)
-class Text:
-    """A text as a record names it: the name, the SHA-256 of its file and the file, as far as they are known."""
-
-    name: str
-    sha256: str | None = None
-    file: Path | None = None
-
-
-def identify_text(corpus: str | Path) -> Text:
-    """The text in a file, or with a known name. A file of unknown content is named by its stem and its SHA-256.
-
-    Raises:
-        MissingFile: neither a file nor a known name.
-    """
-    name, file = str(corpus), Path(corpus).expanduser()
-    if not file.is_file():
-        if name in TEXTS or name in KNOWN_TEXTS or name.startswith("world:"):
-            return Text(name, KNOWN_TEXTS.get(name))
-        raise MissingFile(
-            f"no text {name!r}: give a file with one sentence a line, or {', '.join((*TEXTS, *KNOWN_TEXTS))}"
-        )
-    digest = sha256_of(file)
-    known = {sha256: name for name, sha256 in KNOWN_TEXTS.items()}
-    return Text(known.get(digest) or f"{file.name.partition('.')[0]}-{digest[:8]}", digest, file.resolve())
 
 
 @lru_cache(maxsize=4)
@@ -137,7 +103,7 @@ def corpus(
 
     Raises:
         MissingFile: the text is not in the data folder; names where it was looked for.
-        DataError: the file has a different SHA-256.
+        DataError: the file has a different SHA-256, or fewer or more rows than the corpus of that name.
     """
     kind, _, number = name.partition(":")
     if kind == "world":
@@ -148,8 +114,10 @@ def corpus(
     place = file or text_file(name)
     if sha256 is not None and (digest := sha256_of(place)) != sha256:
         raise DataError(f"{place} is not {name}: its SHA-256 begins with {digest[:12]}, not {sha256[:12]}")
-    rows = read_sentences(place)
-    return list(rows) if words is None else [row for row in rows if words[0] <= len(row.split()) <= words[1]]
+    rows = list(read_sentences(place))
+    if name in CORPORA and len(rows) != CORPORA[name].rows:
+        raise DataError(f"{place} has {len(rows):,} rows, not the {CORPORA[name].rows:,} of {name}: is it complete?")
+    return rows if words is None else [row for row in rows if words[0] <= len(row.split()) <= words[1]]
 
 
 def spread_sample(rows: list, count: int | None) -> list:
@@ -167,9 +135,9 @@ def text_file(name: str) -> Path:
     Raises:
         MissingFile: it is not there; names where it was looked for.
     """
-    if name in KNOWN_TEXTS:
-        raise MissingFile(f"{name} is a file of our records: give yours with --corpus FILE")
     if name not in TEXTS:
+        if not Path(name).is_file():
+            raise MissingFile(f"no file of the text {name} was given: add --corpus FILE")
         return Path(name)
     root = data_root()
     for place in TEXTS[name]:

@@ -5,6 +5,7 @@ A row under a profile has settings, and settings with a seed are a job: `expand_
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -15,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from cselab._util.choices import check_choice, did_you_mean
-from cselab.encoders.open import ASSETS, CHECKSUMS
+from cselab.encoders.open import ASSETS
 
-from .corpora import KNOWN_TEXTS, identify_text
+from .identity import KNOWN, bundled_weights, identify_encoder, identify_text
 from .published import NO_CELL, PAPERS, Cell, PublishedTable, published_table
 
 if TYPE_CHECKING:
@@ -78,10 +79,17 @@ class Backbone:
     family: str = "bert-base"
 
 
+def backbone_in(folder: Path, name: str) -> Backbone:
+    """The encoder in a folder, its width and family read from its configuration."""
+    configuration = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    width = configuration["hidden_size"]
+    kind = "roberta" if "roberta" in configuration["model_type"] else "bert"
+    return Backbone(name, width, family=f"{kind}-{'large' if width >= 1024 else 'base'}")
+
+
 def bundled(name: str) -> Backbone:
-    """A bundled encoder, its width read from its configuration."""
-    configuration = json.loads((ASSETS / name / "config.json").read_text(encoding="utf-8"))
-    return Backbone(name, configuration["hidden_size"])
+    """A bundled encoder."""
+    return backbone_in(ASSETS / name, name)
 
 
 @dataclass(frozen=True)
@@ -105,8 +113,9 @@ class Profile:
         own_recipes: whether a method trains with its paper's recipe (`Method.recipes`) if that has one for the family
             of the encoder; `recipe` is for the rest.
         words: the least and the most words of a sentence of the corpus; all sentences when None.
-        files: where a corpus lies on this machine, by its name; no part of a record.
-        hashes: the SHA-256 of a corpus file, by the name of the corpus.
+        files: where a corpus or an encoder lies on this machine, by its name; no part of a record.
+        hashes: the SHA-256 of the weights of an encoder and of the file of a corpus, by their names.
+        own_encoder: whether the encoder is not the one of the profile: tables name it.
     """
 
     name: str
@@ -124,7 +133,8 @@ class Profile:
     headline_seeds: tuple[int, ...] = ()
     words: tuple[int, int] | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
-    hashes: Mapping[str, str] = field(default_factory=lambda: KNOWN_TEXTS)
+    hashes: Mapping[str, str] = field(default_factory=lambda: KNOWN)
+    own_encoder: bool = False
 
 
 PAPER_RECIPE = {"epochs": 1.0, "batch_size": 64, "lr": 3e-5, "max_length": 32, "eval_every": 125}
@@ -219,46 +229,57 @@ def get_profile(name: str | Profile) -> Profile:
 
 def with_changes(
     profile: str | Profile,
+    encoder: str | Path | None = None,
     corpus: str | Path | None = None,
     recipe: Mapping[str, Any] | None = None,
     dev_only: bool = False,
 ) -> Profile:
-    """A profile with a text of one's own or different training settings: its name says which, so its results have
+    """A profile with an encoder, a text or training settings of one's own. Its name says which, so its results have
     files of their own.
 
     Args:
         profile: the profile to change.
-        corpus: a text file, whose SHA-256 becomes part of every job that reads it; or the name of a known corpus.
+        encoder: a bundled name, a folder, or a name of the hub; instead of all encoders of the profile.
+        corpus: a text file, or the name of a known text.
         recipe: fields of `TrainConfig` that differ.
         dev_only: whether only STS-B dev is scored, as in a search of a hyper-parameter.
 
     Raises:
-        ValueError: an unknown profile or training setting.
+        ValueError: an unknown profile.
+        CheckpointError: there is no such encoder.
         DataError: the file cannot be read.
 
-    >>> with_changes("wiki", "simplewiki-1m", {"lr": 1e-4}).name
-    'wiki-simplewiki-1m-lr=0.0001'
+    >>> with_changes("wiki", "micro", "simplewiki-1m", {"lr": 1e-4}).name
+    'wiki-micro-simplewiki-1m-lr=0.0001'
     """
     profile = get_profile(profile)
-    name = profile.name
+    parts, encoders, corpus_name = [profile.name], profile.encoders, profile.corpus
+    found = []
+    if encoder is not None:
+        found.append(own := identify_encoder(encoder))
+        encoders = {"base": bundled(own.name) if own.place is None else backbone_in(own.place, own.name)}
+        if own.name != profile.encoders["base"].name:
+            parts.append(own.name)
     if corpus is not None:
-        text = identify_text(corpus)
+        found.append(text := identify_text(corpus))
         if text.name != profile.corpus:
-            name += f"-{text.name}"
-        files = {} if text.file is None else {text.name: text.file}
-        hashes = {} if text.sha256 is None else {text.name: text.sha256}
-        profile = replace(
-            profile, corpus=text.name, files={**profile.files, **files}, hashes={**profile.hashes, **hashes}
-        )
-    if recipe:
-        profile = replace(profile, recipe={**profile.recipe, **recipe})
-        name += "".join(
-            f"-{key}={value:g}" if isinstance(value, float) else f"-{key}={value}" for key, value in recipe.items()
-        )
-    if dev_only:
-        profile = replace(profile, suites=(DEV,))
-        name += "-dev"
-    return replace(profile, name=name)
+            parts.append(text.name.replace(":", "-"))
+        corpus_name = text.name
+    changed = dict(recipe or {})
+    parts += [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in changed.items()]
+    if len(parts) + dev_only > 1:
+        profile = replace(profile, purpose=f"as {profile.name}, with the changes in the name")
+    return replace(
+        profile,
+        name="-".join((*parts, *["dev"] * dev_only)),
+        encoders=encoders,
+        corpus=corpus_name,
+        recipe={**profile.recipe, **changed},
+        suites=(DEV,) if dev_only else profile.suites,
+        files={**profile.files, **{one.name: one.place for one in found if one.place is not None}},
+        hashes={**profile.hashes, **{one.name: one.sha256 for one in found if one.sha256 is not None}},
+        own_encoder=profile.own_encoder or encoders["base"].name != profile.encoders["base"].name,
+    )
 
 
 # ------------------------------------------------------------------------------------------------ claims
@@ -583,7 +604,7 @@ class Experiment:
     @property
     def published(self) -> PublishedTable | None:
         """The table of the paper in the experiment's name; None for a different name."""
-        paper, _, number = self.name.partition("-table")
+        paper, _, number = self.name.partition("+")[0].partition("-table")  # "+": a row of one's own
         return (
             published_table(paper, int(number)) if paper in PAPERS and number.isdecimal() and len(number) < 9 else None
         )
@@ -611,6 +632,34 @@ def _mean_of(cells: Sequence[Cell], column: str) -> Cell:
 
 
 EXPERIMENTS: dict[str, Experiment] = {}
+
+
+def with_rows(experiment: str | Experiment, *methods: str) -> Experiment:
+    """An experiment with rows of one's own, under a name that says which, so that its results have files of their own.
+
+    Args:
+        methods: METHOD, or METHOD:NAME=VALUE,NAME=VALUE with hyper-parameters.
+
+    Raises:
+        ValueError: an unknown experiment, method or hyper-parameter, or a value of a wrong type.
+
+    >>> with_rows("imsimcse-figure1", "focal", "simcse:temperature=0.1").name
+    'imsimcse-figure1+focal+simcse-temperature=0.1'
+    """
+    from cselab.methods import get_method
+    from cselab_lab.headless.parameters import typed_parameters
+
+    experiment = get_experiment(experiment)
+    rows = []
+    for text in methods:
+        name, _, given = text.partition(":")
+        method = get_method(name)
+        settings = dict(part.partition("=")[::2] for part in given.split(",") if part)
+        typed = typed_parameters(name, {"variant": "default", **method.hyperparameters()}, settings)
+        label = ", ".join((f"added: {name}", *(f"{key} = {value}" for key, value in typed.items())))
+        rows.append(Row(label, name, typed))
+    named = "".join(f"+{re.sub(r'[^A-Za-z0-9_.=-]+', '-', text)}" for text in methods)
+    return replace(experiment, name=experiment.name + named, rows=(*experiment.rows, *rows))
 
 
 def declare(experiment: Experiment) -> Experiment:
@@ -654,7 +703,7 @@ class Job:
         seed: None where nothing is drawn at random.
         settings: everything that decides the numbers.
         suites, geometry: the measures, if the data exist; see `Profile`.
-        files: where the corpus lies on this machine; no part of the settings.
+        files: where the corpus and the encoder lie on this machine; no part of the settings.
     """
 
     label: str
@@ -742,9 +791,8 @@ def _settings(row: Row, profile: Profile) -> Settings:
     backbone = profile.encoders[row.encoder]
     settings: Settings = {"reference": row.reference}
     if row.reference in (None, "static", "random weights"):
-        checksums = json.loads(CHECKSUMS.read_text(encoding="utf-8"))
-        weights = checksums.get(f"{backbone.name}/model.safetensors", "")[:16] or None  # of a bundled encoder
-        settings |= {"encoder": backbone.name, "weights": weights}
+        weights = bundled_weights(backbone.name) or profile.hashes.get(backbone.name)
+        settings |= {"encoder": backbone.name, "weights": weights and weights[:16]}
     if row.reference in (None, "random weights"):
         settings |= {"pooling": row.pooling or profile.pooling, "posthoc": row.posthoc}
     if row.posthoc is not None or row.method is not None:

@@ -8,7 +8,7 @@ import json
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -22,6 +22,7 @@ from cselab._util.reading import parse_json
 from cselab.metrics.ranking import holm
 from cselab_lab.tables import table
 
+from .identity import statement
 from .plan import (
     DEV,
     Claim,
@@ -575,9 +576,10 @@ class Results:
             raise ValueError(f"{self.experiment.name} has no column {column!r}; it has {', '.join(names)}")
         chosen = frame[frame["column"] == column].set_index("row")
         notes = [] if form in ("latex", "tex", "csv") else [note for note in dict.fromkeys(chosen["note"]) if note]
+        own = self.profile.encoders["base"].name if self.profile.own_encoder else ""
         settings = expand_rows(self.experiment, self.profile)[0] if self.experiment.shows else {}
         rows = {
-            label: _shown_settings(settings.get(label, {}), self.experiment.shows) | _table_cells(cell, notes)
+            label: _shown_settings(settings.get(label, {}), self.experiment.shows) | _table_cells(cell, notes, own)
             for label, cell in chosen.iterrows()
         }
         for name in names[len(self.experiment.columns) :] if column == names[0] else ():
@@ -598,6 +600,21 @@ class Results:
         counted = str(tests) if len(tests.raw) > 1 else ""
         return [line for line in (self.nothing, *map(tests.sentence, verdicts), counted) if line]
 
+    def identities(self) -> list[str]:
+        """A sentence on each encoder and text that does not come with cselab: whether it is the published one."""
+        used = {row.encoder for row in self.experiment.all_rows if row.label in self.lines}
+        names = [self.profile.encoders[name].name for name in self.profile.encoders if name in used | {"base"}]
+        rows = {
+            line["settings"]["corpus"]: line["corpus_rows"]
+            for seeds in self.lines.values()
+            for line in seeds.values()
+            if "corpus_rows" in line
+        }
+        texts = [("corpus", name) for name in rows or {self.profile.corpus: None}]
+        found = [*(("encoder", name) for name in names), *texts]
+        known = self.profile.hashes
+        return [text for kind, name in found if (text := statement(kind, name, known.get(name), rows.get(name)))]
+
     def recipes(self) -> list[str]:
         """Whose recipe each row was trained by, one sentence each, if the profile has not one for all."""
         by_recipe: dict[str, list[str]] = defaultdict(list)
@@ -614,6 +631,7 @@ class Results:
             f"Here: {profile.name}, {base}, {profile.corpus}, best step by {profile.dev} dev; gains over "
             f"{experiment.baseline!r} with their 95 % interval, paired by seed; geometry on {profile.geometry} dev.",
             f"{profile.name}: {profile.purpose}.",
+            *self.identities(),
             "",
             self.shown(),
             "",
@@ -645,8 +663,12 @@ def read_results(
     """
     experiment, profile = get_experiment(experiment), get_profile(profile)
     recorded: dict[str, dict[int | None, Line]] = defaultdict(dict)
+    hashes = {}
     for line in _store(folder, experiment, profile).read().values():
         recorded[_without_seed(line["settings"])][line["seed"]] = line
+        if "corpus_sha256" in line["settings"]:
+            hashes[line["settings"]["corpus"]] = line["settings"]["corpus_sha256"]
+    profile = replace(profile, hashes={**hashes, **profile.hashes})  # hashes of texts that the plan does not know
     possible, reasons = expand_rows(experiment, profile)
     keys = {label: _without_seed(settings) for label, settings in possible.items()}
     lines = {label: recorded[key] for label, key in keys.items() if key in recorded}
@@ -692,15 +714,15 @@ def _shown_settings(settings: Settings, names: Sequence[str]) -> dict[str, str]:
     return {name: f"{flat.get(name) or ''}" for name in names}
 
 
-def _table_cells(cell: Any, notes: Sequence[str]) -> dict[str, str]:
-    """A line of `to_frame` as the cells of a table."""
+def _table_cells(cell: Any, notes: Sequence[str], own_encoder: str) -> dict[str, str]:
+    """A line of `to_frame` as the cells of a table; the name of an encoder of one's own stands over its numbers."""
     measure = cell["measure"]
     spread = "" if _missing(cell["published_spread"]) else f" ± {cell['published_spread']:.2f}"
     mark = f" [{notes.index(cell['note']) + 1}]" if cell["note"] in notes else ""
     low, high = (_number(cell[bound], measure, signs=True) for bound in ("gain_low", "gain_high"))
     return {
         "published": (_number(cell["published"], measure) + spread + mark).strip(),
-        measure.replace("_", " "): _mean_and_spread(cell, measure),
+        measure.replace("_", " ") + (own_encoder and f", {own_encoder}"): _mean_and_spread(cell, measure),
         "difference": _number(cell["difference"], measure, signs=True),
         "published gain": _number(cell["published_gain"], measure, signs=True),
         "gain": _number(cell["gain"], measure, signs=True) + (f" [{low}, {high}]" if low else ""),

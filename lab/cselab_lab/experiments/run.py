@@ -8,7 +8,7 @@ import json
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from filelock import FileLock
 
+from cselab._util.checksums import sha256_of
 from cselab._util.choices import check_choice
 from cselab._util.progress import Progress, be_quiet
 from cselab._util.versions import versions
@@ -27,6 +28,7 @@ from cselab.evaluators.world import classroom_sts, world_sts
 from cselab_lab.registered import DEV_SETS
 
 from .corpora import TEXTS, corpus, spread_sample, text_file
+from .identity import encoder_folder
 from .plan import DEV, Experiment, Job, Line, Profile, Settings, get_experiment, get_profile, jobs, settings_hash
 from .results import RESULTS, Results, Store, read_results
 
@@ -87,9 +89,11 @@ def run_experiment(
     labels = {label for pattern in only for label in experiment.labels(pattern)} | {"plain"}
     if workers < 0 or (workers and scheduler):
         raise ValueError(f"give workers (at least 0) or a scheduler, not {workers} and {scheduler!r}")
+    if not scheduler:  # its workers have their own data
+        profile = _with_text_hashes(experiment, profile)
     store = Store(folder, experiment.name, profile.name)
     todo = _unfinished(store, [job for job in jobs(experiment, profile, chosen)[0] if not only or job.label in labels])
-    if not scheduler:  # its workers have their own data
+    if not scheduler:
         for name in TEXTS.keys() & {job.settings.get("corpus") for job in todo} - profile.files.keys():
             text_file(name)
     failed: dict[str, str] = {}
@@ -110,6 +114,15 @@ def run_experiment(
             f"{experiment.name}: {len(failed)} of {len(todo)} jobs failed and will run again next time:\n{errors}"
         )
     return read_results(experiment, profile, folder)
+
+
+def _with_text_hashes(experiment: Experiment, profile: Profile) -> Profile:
+    """The profile with the hashes of its texts in the data folder, which thereby become part of its jobs."""
+    hashes = {}
+    for name in {profile.corpus, *(row.corpus for row in experiment.rows if row.corpus)} & TEXTS.keys():
+        with suppress(MissingFile):
+            hashes[name] = sha256_of(text_file(name))
+    return replace(profile, hashes={**hashes, **profile.hashes})
 
 
 def _checked_seeds(seeds: Iterable[int]) -> tuple[int, ...]:
@@ -283,7 +296,7 @@ def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -
 
     started, settings = time.monotonic(), job.settings
     line: Line = {"failure": None, "scores": {}, "missing": {}, "failures": {}}
-    encoder = _encoder(settings)
+    encoder = _encoder(job, settings)
     if hasattr(encoder, "weights_hash"):
         line["encoder_hash"] = encoder.weights_hash()
     before = 0.0
@@ -294,7 +307,7 @@ def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -
     if line["failure"] is None:
         if settings.get("posthoc"):
             sentences = _rows(job, settings)
-            line |= {"corpus_hash": _hash(sentences), "corpus_rows": len(sentences)}
+            line |= _named_rows(sentences)
             is_text = not settings["corpus"].startswith("world:")
             fit_on = spread_sample(sentences, settings["fit_on"]) if is_text else sentences[: settings["fit_on"]]
             encoder = _transformed(encoder, settings["posthoc"], fit_on)
@@ -323,12 +336,13 @@ def _rows(job: Job, settings: Settings) -> list:
     )
 
 
-def _hash(rows: list) -> str:
+def _named_rows(rows: list) -> dict[str, Any]:
+    """The SHA-256 of the rows as they were read, and their number."""
     texts = (row if isinstance(row, str) else "\t".join(row) for row in rows)
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()
+    return {"corpus_hash": hashlib.sha256("\n".join(texts).encode()).hexdigest(), "corpus_rows": len(rows)}
 
 
-def _encoder(settings: Settings) -> Any:
+def _encoder(job: Job, settings: Settings) -> Any:
     import torch
 
     from cselab.encoders.encoder import SentenceEncoder
@@ -339,7 +353,9 @@ def _encoder(settings: Settings) -> Any:
     if settings["reference"] == "word overlap":
         return word_overlap
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    encoder = SentenceEncoder.from_pretrained(settings["encoder"], pooling=settings.get("pooling"), device=device)
+    name = settings["encoder"]
+    folder = encoder_folder(name, settings["weights"], job.files.get(name))
+    encoder = SentenceEncoder.from_pretrained(folder, pooling=settings.get("pooling"), device=device)
     if settings["reference"] == "random weights":
         return random_weights(encoder, settings["seed"])
     return StaticEmbeddings.from_encoder(encoder) if settings["reference"] == "static" else encoder
@@ -375,7 +391,7 @@ def _train(
     try:
         for name, guide in settings["parameters"].items():
             if isinstance(guide, dict):
-                _, training = _trained(_encoder(guide), job, guide, report, cache)
+                _, training = _trained(_encoder(job, guide), job, guide, report, cache)
                 if failure := training.get("failure"):
                     raise ArithmeticError(f"{name}: {failure}")
                 parameters[name] = str(cache / settings_hash(guide))
@@ -417,8 +433,7 @@ def _fit(encoder: "SentenceEncoder", rows: list, settings: Settings, report: Rep
             for row in run.history
             if "score" in row or "degenerate" in row
         ],
-        "corpus_hash": _hash(rows),
-        "corpus_rows": len(rows),
+        **_named_rows(rows),
     }
 
 

@@ -4,7 +4,8 @@ import lzma
 
 import pytest
 from cselab_lab.experiments import get_experiment, with_changes
-from cselab_lab.experiments.corpora import KNOWN_TEXTS, corpus, identify_text, spread_sample
+from cselab_lab.experiments.corpora import corpus, spread_sample
+from cselab_lab.experiments.identity import RECORDED_TEXTS, identify_text
 from cselab_lab.experiments.plan import DEV, expand_rows, jobs
 from cselab_lab.experiments.run import run_job
 from small_experiment import job_of, tiny_profile
@@ -24,8 +25,8 @@ def text(tmp_path):
 def test_identify_text_names_an_unknown_file_by_its_content(text, monkeypatch):
     """The same file has the same name anywhere; a known content has its known name."""
     found = identify_text(text)
-    assert found.name == f"mine-{found.sha256[:8]}" and found.file == text
-    monkeypatch.setitem(KNOWN_TEXTS, "known", found.sha256)
+    assert found.name == f"mine-{found.sha256[:8]}" and found.place == text
+    monkeypatch.setitem(RECORDED_TEXTS, "known", found.sha256)
     assert identify_text(text).name == "known"
     assert identify_text("wiki1m").sha256 is None
 
@@ -44,18 +45,18 @@ def test_spread_sample_takes_neighbours_apart():
 
 def test_with_changes_gives_results_a_name_and_hash_of_their_own(text):
     """The hash depends on the content of the file and not on its place."""
-    changed = with_changes("wiki", text, {"lr": 1e-4}, dev_only=True)
+    changed = with_changes("wiki", corpus=text, recipe={"lr": 1e-4}, dev_only=True)
     assert changed.name == f"wiki-{identify_text(text).name}-lr=0.0001-dev"
     (elsewhere := text.with_name("copy")).mkdir()
     copy = elsewhere / text.name
     copy.write_bytes(text.read_bytes())
     hashes = [
         {job.hash for job in jobs(get_experiment("wiki"), profile, [0])[0]}
-        for profile in (changed, with_changes("wiki", copy, {"lr": 1e-4}, dev_only=True))
+        for profile in (changed, with_changes("wiki", corpus=copy, recipe={"lr": 1e-4}, dev_only=True))
     ]
     assert hashes[0] == hashes[1]
     copy.write_bytes(lzma.compress(b"A different text. It differs.\n"))
-    other = with_changes("wiki", copy, {"lr": 1e-4})
+    other = with_changes("wiki", corpus=copy, recipe={"lr": 1e-4})
     trained = {job.hash for job in jobs(get_experiment("wiki"), other, [0])[0] if "corpus" in job.settings}
     assert not trained & hashes[0]
     (simcse,) = (job for job in jobs(get_experiment("wiki"), changed, [0])[0] if job.label == "SimCSE")
@@ -63,13 +64,13 @@ def test_with_changes_gives_results_a_name_and_hash_of_their_own(text):
 
 
 def test_wiki_trains_the_mean_without_a_head_and_cls_with_one():
-    settings = expand_rows(get_experiment("wiki"), with_changes("wiki", "simplewiki-1m"))[0]
+    settings = expand_rows(get_experiment("wiki"), with_changes("wiki", corpus="simplewiki-1m"))[0]
     for label, one in settings.items():
         if "method" in one:
             pooling, head = one["pooling"], one["parameters"]["head"]
             in_the_mean = label.endswith("static and last layer")
             assert (pooling, head) == (("emb_last_mean", "none") if in_the_mean else ("cls", "mlp")), label
-            assert one["corpus_sha256"] == KNOWN_TEXTS["simplewiki-1m"]
+            assert one["corpus_sha256"] == RECORDED_TEXTS["simplewiki-1m"]
 
 
 def test_labels_of_a_pattern_are_the_rows_that_match():
@@ -82,7 +83,7 @@ def test_labels_of_a_pattern_are_the_rows_that_match():
 
 @pytest.mark.slow
 def test_run_job_trains_on_the_file_and_counts_its_rows(text):
-    profile = with_changes(tiny_profile(1), text, {"batch_size": 4})
+    profile = with_changes(tiny_profile(1), corpus=text, recipe={"batch_size": 4})
     job = job_of("imsimcse-figure1", "SimCSE", profile, suites=())
     line = run_job(type(job)(**{**vars(job), "files": profile.files}))
     assert line["corpus_rows"] == len(LINES) * 20 and line["failure"] is None
