@@ -23,7 +23,7 @@ from torch import Tensor, nn
 from cselab._util.arguments import checked
 from cselab._util.progress import Progress, say
 from cselab._util.versions import versions
-from cselab.data.rows import check_rows, rows_hash
+from cselab.data.rows import check_rows, lines_hash, rows_hash
 from cselab.encoders.adapters import adapter_settings, has_adapters, load_adapter
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from cselab.encoders.distributed import all_processes
@@ -285,10 +285,11 @@ def identity_of(run: Run, corpus: Sequence[Any], evaluator: Evaluator | None) ->
     given: dict[str, Any] = {} if encoder.dropout_given is None else {"dropout": encoder.dropout_given}
     given |= {"adapter": adapter_settings(encoder.backbone)} if has_adapters(encoder.backbone) else {}
     kind = getattr(evaluator, "__qualname__", type(evaluator).__qualname__)
+    lines, rows = lines_hash(corpus), rows_hash(corpus)
     return {
         "method": {"name": method.name, **method.settings()},
         "encoder": {"name": encoder.name, "pooling": encoder.pooling, "weights": encoder.weights_hash()} | given,
-        "corpus": {"sentences": len(corpus), "sha256": rows_hash(corpus)},
+        "corpus": {"sentences": len(corpus), "sha256": lines} | ({} if rows == lines else {"rows": rows}),
         "dev": None if evaluator is None else getattr(evaluator, "identity", kind),
         "config": asdict(run.config),
     }

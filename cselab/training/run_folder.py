@@ -180,11 +180,18 @@ def _parse(file: Path, wanted: Mapping[str, Any], text: str | None = None) -> di
 def refuse_another(place: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise RunFolderError if a place holds a run with different settings; names the first difference."""
     for key, value in json.loads(json.dumps(now)).items():
-        if before.get(key) != value:
+        if not _is_same(before.get(key), value):
             raise RunFolderError(
                 f"{place} holds a run with a different {key} ({_difference(before.get(key), value)}): "
                 "choose a different output, or repeat the settings to continue"
             )
+
+
+def _is_same(before: Any, now: Any) -> bool:
+    """Whether two records are equal; those of earlier versions have no hash of the "rows" of a corpus."""
+    if isinstance(before, dict) and isinstance(now, dict) and "rows" not in before:
+        now = {key: value for key, value in now.items() if key != "rows"}
+    return before == now
 
 
 def _difference(before: Any, now: Any) -> str:

@@ -13,7 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 import cselab.encoders.encoding
 import cselab.encoders.speed
 import cselab.training.loop
-from cselab.encoders.checkpoint import CheckpointError, load_checkpoint
+from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.losses import Loss, info_nce
@@ -681,6 +681,21 @@ def test_resume_refuses_missing_best_weights(tmp_path):
     (tmp_path / "best.safetensors").unlink()
     with pytest.raises(CheckpointError, match=r"best\.safetensors is missing, .* restore it, or delete"):
         run_training(output=tmp_path, evaluator=Spread(), eval_every=2, checkpoint_every=4)
+
+
+def test_resume_tells_rows_with_line_ends_apart(tmp_path):
+    """["a\\nb", "c"] and ["a", "b\\nc"] are the same lines; a record of an earlier version has only their hash."""
+    one, other = [*CORPUS, "a\nb", "c"], [*CORPUS, "a", "b\nc"]
+    start_and_stop(tmp_path, corpus=one)
+    with pytest.raises(RunFolderError, match="different corpus"):
+        run_training(corpus=other, output=tmp_path)
+    record = json.loads((tmp_path / "run.json").read_text())
+    del record["identity"]["corpus"]["rows"]
+    (tmp_path / "run.json").write_text(json.dumps(record))
+    tensors, info = load_checkpoint(tmp_path / "checkpoint.safetensors")
+    del info["identity"]["corpus"]["rows"]
+    save_checkpoint(tmp_path / "checkpoint.safetensors", tensors, info)
+    assert run_training(corpus=one, output=tmp_path).resumed_from == 4
 
 
 def test_a_run_stopped_before_its_first_checkpoint_gives_its_folder_to_any_other(tmp_path):
