@@ -52,8 +52,13 @@ def first_plane(figure: dict[str, Any]) -> dict[str, Any]:
     """The first plane of a figure, filling a thumbnail, with short titles of its axes; CSS cuts a tall plane below."""
     given = figure["layout"]
     layout = {key: value for key, value in given.items() if not re.fullmatch(r"[xy]axis\d+", key)}
-    tall = max(given.get("meta", {}).get("tall") or [0])
-    layout |= {"showlegend": False, "margin": {"t": 8, "r": 8, "b": 34, "l": 44}, "paper_bgcolor": "#fff"}
+    tall = given.get("meta", {}).get("tall", 0)
+    layout |= {
+        "title": {"text": ""},
+        "showlegend": False,
+        "margin": {"t": 8, "r": 8, "b": 34, "l": 44},
+        "paper_bgcolor": "#fff",
+    }
     layout |= {"width": WIDTH, "height": HEIGHT}
     for name in ("xaxis", "yaxis"):
         axis = {"automargin": True, **given.get(name, {}), "domain": [0, 1]}

@@ -262,15 +262,14 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     expect(page.locator(".cselab-details").nth(3)).to_contain_text("+2.00")
 
 
-def test_a_box_picks_sentences_and_the_keyboard_walks_through_those_found(open_and_run, lab, told):
+def test_a_lasso_picks_sentences_and_the_keyboard_walks_through_those_found(open_and_run, lab, told):
     page = lab
     open_and_run(PICKING[:2])
     first, plot = (page.locator(".jp-OutputArea-output .js-plotly-plot").nth(k) for k in (0, 1))
     expect(plot.locator(".point")).to_have_count(30)
     page.wait_for_function(READY, arg=plot.element_handle())
 
-    # A box over the right half of the second plane, begun inside it.
-    plot.locator('.modebar-btn[data-val="select"]').click(force=True)
+    # A lasso around the right half of the second plane, begun inside it.
     plane = plot.locator(".draglayer .nsewdrag").bounding_box()
     left, right = round(plane["x"] + plane["width"] / 2), round(plane["x"] + plane["width"]) - 2
     top, bottom = round(plane["y"]) + 2, round(plane["y"] + plane["height"]) - 2
@@ -278,7 +277,7 @@ def test_a_box_picks_sentences_and_the_keyboard_walks_through_those_found(open_a
     centres = [box["x"] + box["width"] / 2 for box in (points.nth(row).bounding_box() for row in range(30))]
     inside = [row for row, centre in enumerate(centres) if centre > left]
     assert 3 < len(inside) < 27
-    lassoed(page, plot, [(left, top), (right, bottom)])
+    lassoed(page, plot, [(left, top), (right, top), (right, bottom), (left, bottom), (left, top + 1)])
     told("selected", inside)
     expect(first.locator('.point[style*="opacity: 0.12"]')).to_have_count(30 - len(inside))
 

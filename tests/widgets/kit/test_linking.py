@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import plotly.graph_objects as go
 import pytest
 from cselab_widgets import Panel, link
+from cselab_widgets.kit.planes import Plane
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +19,7 @@ class State:
 
 
 class Points(Panel):
-    render = staticmethod(lambda state: go.Figure(go.Scatter(x=[state.step] * 3, y=[0, 1, 2])))
+    render = staticmethod(lambda state: [Plane("", [go.Scatter(x=[state.step] * 3, y=[0, 1, 2])], {}, {})])
     alt_text = staticmethod(lambda state: f"step {state.step}")
 
     def items(self):
@@ -32,7 +33,7 @@ class OtherState:
 
 class Other(Points):
     alt_text = staticmethod(lambda state: "")
-    render = staticmethod(lambda state: go.Figure())
+    render = staticmethod(lambda state: [])
 
     def items(self):
         return ()

@@ -9,6 +9,7 @@ import plotly.graph_objects as go
 import pytest
 from cselab_widgets import Panel
 from cselab_widgets.kit import cell_registry
+from cselab_widgets.kit.planes import Plane
 from cselab_widgets.kit.plot import plotly_js
 
 
@@ -21,8 +22,8 @@ class DotState:
             raise ValueError(f"place is {self.place}; it must not be negative.")
 
 
-def dot(state: DotState) -> go.Figure:
-    return go.Figure([go.Scatter(x=[state.place], y=[0], uid="dot")], {"height": 200})
+def dot(state: DotState) -> list[Plane]:
+    return [Plane("", [go.Scatter(x=[state.place], y=[0], uid="dot")], {}, {})]
 
 
 class Dot(Panel):
@@ -38,7 +39,7 @@ def slider(shown: Panel) -> ipywidgets.IntText:
 
 
 def plotted(shown: Panel) -> list:
-    return shown.widget.children[1].figure["data"][0]["x"]
+    return shown.widget.children[1].planes[0]["data"][0]["x"]
 
 
 @pytest.fixture
@@ -155,16 +156,22 @@ class Row(Panel):
     """Three points, the selected of them black."""
 
     render = staticmethod(
-        lambda state: go.Figure(
-            go.Scatter(
-                x=[0, 1, 2],
-                y=[5, 6, 7],
-                uid="row",
-                customdata=[0, 1, 2],
-                marker={"color": ["black" if i in state.selection else "grey" for i in range(3)]},
-            ),
-            {"height": 200},
-        )
+        lambda state: [
+            Plane(
+                "Rows",
+                [
+                    go.Scatter(
+                        x=[0, 1, 2],
+                        y=[5, 6, 7],
+                        uid="row",
+                        customdata=[0, 1, 2],
+                        marker={"color": ["black" if i in state.selection else "grey" for i in range(3)]},
+                    )
+                ],
+                {},
+                {},
+            )
+        ]
     )
     alt_text = staticmethod(lambda state: f"selected: {state.selection}")
     explain = staticmethod(lambda state: "Black < grey.")
@@ -172,7 +179,7 @@ class Row(Panel):
 
 
 def colors(shown: Panel) -> list:
-    return shown.widget.children[1].figure["data"][0]["marker"]["color"]
+    return shown.widget.children[1].planes[0]["data"][0]["marker"]["color"]
 
 
 def test_a_selection_made_in_the_plot_comes_back_to_python_and_into_the_plot():
@@ -221,7 +228,7 @@ def test_what_is_shown_can_be_taken_away_as_table_and_picture(tmp_path):
     shown.save(tmp_path / "row.html")
     assert (tmp_path / "row.html").read_text().count("plotly.js v") == 1
     shown.save(tmp_path / "row.json")
-    assert go.Figure(json.loads((tmp_path / "row.json").read_text())).data[0].y == (5, 6, 7)
+    assert go.Figure(json.loads((tmp_path / "row.json").read_text())[0]).data[0].y == (5, 6, 7)
 
 
 def test_what_cannot_be_saved_is_refused_with_what_can(tmp_path):

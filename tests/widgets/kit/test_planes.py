@@ -1,36 +1,32 @@
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from cselab_widgets.kit.planes import Plane, decades, heatmap, matrix, named_at_ends, side_by_side
+from cselab_widgets.kit.planes import Plane, decades, heatmap, matrix, named_at_ends
 
 
 def line(uid, name=None):
     return go.Scatter(x=[0, 1], y=[0, 1], uid=uid, name=name)
 
 
-def test_planes_fill_rows_and_keep_their_titles_and_axes():
-    planes = [
-        Plane(f"plane {i}", [line(str(i))], {"title": {"text": f"x{i}"}}, {"range": [0, i + 1]}) for i in range(5)
-    ]
-    shown = side_by_side(planes, columns=3)
-    assert [note.text for note in shown.layout.annotations] == [f"plane {i}" for i in range(5)]
-    assert shown.layout.xaxis5.title.text == "x4"
-    assert tuple(shown.layout.yaxis3.range) == (0, 3)
-    assert shown.layout.yaxis.domain[0] > shown.layout.yaxis5.domain[1]
-    assert shown.layout.height > side_by_side(planes[:3]).layout.height
+def test_a_plane_is_a_plotly_figure_with_its_title_and_axes():
+    axes = {"title": {"text": "step"}}, {"range": [0, 3]}
+    layout = (
+        Plane("the answer", [line("a")], *axes, words="a note", tall=300, layout={"dragmode": "lasso"}).figure().layout
+    )
+    assert (layout.title.text, layout.xaxis.title.text, layout.dragmode) == ("the answer", "step", "lasso")
+    assert tuple(layout.yaxis.range) == (0, 3) and layout.meta == {"words": "a note", "tall": 300}
 
 
-def test_the_legend_names_each_name_once_and_hides_all_of_it():
-    shown = side_by_side([Plane("", [line("a", "same")], {}, {}), Plane("", [line("b", "same")], {}, {})])
-    assert [trace.showlegend for trace in shown.data] == [True, False]
-    assert {trace.legendgroup for trace in shown.data} == {"same"}
+def test_the_legend_of_a_plane_has_each_visible_name_once():
+    hidden = go.Scatter(x=[0], y=[0], uid="c", name="hidden", visible=False)
+    shown = Plane("", [line("a", "same"), line("b", "same"), hidden, line("d"), line("e", "other")], {}, {}).figure()
+    assert [trace.showlegend for trace in shown.data] == [True, False, False, False, True]
 
 
-def test_a_matrix_is_square_in_its_own_plane_with_row_0_on_top():
-    planes = [Plane("", [line("a")], {}, {}), matrix("m", heatmap([[1.0, 0.5], [0.5, 1.0]], "m", 1.0, "%{z}"))]
-    layout = side_by_side(planes).layout
-    assert layout.yaxis2.scaleanchor == "x2" and layout.yaxis.scaleanchor is None
-    assert layout.yaxis2.autorange == "reversed"
+def test_a_matrix_is_square_with_row_0_on_top():
+    layout = matrix("m", heatmap([[1.0, 0.5], [0.5, 1.0]], "m", 1.0, "%{z}")).figure().layout
+    assert layout.yaxis.scaleanchor == "x" and layout.yaxis.autorange == "reversed"
+    assert Plane("", [line("a")], {}, {}).figure().layout.yaxis.scaleanchor is None
 
 
 @pytest.mark.parametrize(("size", "apart"), [(4, 1), (48, 10), (64, 20), (512, 100)])

@@ -11,7 +11,7 @@ from cselab.data import Pairs
 
 
 def traces(panel, **changes) -> dict:
-    return {trace.uid: trace for trace in panel.figure(**changes).data}
+    return {trace.uid: trace for plane in panel.planes(**changes) for trace in plane.traces}
 
 
 def test_rows_without_a_measurement_are_passed_over(histories):
@@ -23,7 +23,7 @@ def test_rows_without_a_measurement_are_passed_over(histories):
 
 def test_a_run_may_be_given_for_its_history(histories):
     runs = {name: SimpleNamespace(history=rows) for name, rows in histories.items()}
-    assert AlignmentUniformity(runs).figure() == AlignmentUniformity(histories).figure()
+    assert AlignmentUniformity(runs).planes() == AlignmentUniformity(histories).planes()
 
 
 def test_it_opens_at_the_kept_step_and_at_the_last_if_nothing_was_scored(histories):
@@ -149,7 +149,7 @@ def test_a_clicked_checkpoint_shows_its_cosines_by_grade():
     assert panel.state.step == 10 and panel.state.looked_at[:2] == ("a", 0)
     row = [item[0::2] for item in panel.items()].index(("b", 5))
     panel.clicked(row)
-    assert "b, step 5: cosine 0.51 at grade 0, 0.59 at 2" in [note.text for note in panel.figure().layout.annotations]
+    assert "b, step 5: cosine 0.51 at grade 0, 0.59 at 2" in [plane.title for plane in panel.planes()]
     text = traces(panel)["cosines: 1"].text
     cosines = watches["b"].by_step[5][1::3]
     assert text == f"grade 1: 4 pairs, mean cosine {cosines.mean():.3f}"

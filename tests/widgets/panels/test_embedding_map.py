@@ -10,17 +10,19 @@ from cselab_widgets.kit.projection import Projection, project
 
 
 def traces(panel, **changes) -> dict:
-    return {trace.uid: trace for trace in panel.figure(**changes).data}
+    return {trace.uid: trace for plane in panel.planes(**changes) for trace in plane.traces}
 
 
-def points(panel, **changes) -> list:
-    """The traces of sentences."""
-    return [trace for trace in panel.figure(**changes).data if trace.uid.split(": ")[1] not in ("pairs", "nearest")]
+def points(panel, plane=None, **changes) -> list:
+    """The traces of sentences, of all planes or one."""
+    planes = panel.planes(**changes)
+    drawn = [trace for one in (planes if plane is None else [planes[plane]]) for trace in one.traces]
+    return [trace for trace in drawn if trace.uid.split(": ")[1] not in ("pairs", "nearest")]
 
 
 def hovers(panel) -> list[str]:
     """The hover texts of the first plane, group by group."""
-    return [text for trace in points(panel) if trace.xaxis == "x" for _, text in trace.customdata]
+    return [text for trace in points(panel, 0) for _, text in trace.customdata]
 
 
 @pytest.fixture
@@ -44,14 +46,12 @@ def test_each_sentence_is_a_point_of_its_projection(panel, embeddings):
 
 
 def test_encoders_stand_side_by_side_on_one_scale(panel):
-    layout = panel.figure().layout
-    assert layout.xaxis.domain[1] < layout.xaxis2.domain[0]
-    assert np.ptp(layout.xaxis.range) == pytest.approx(np.ptp(layout.xaxis2.range), abs=1e-3)
-    assert np.ptp(layout.yaxis.range) == pytest.approx(np.ptp(layout.yaxis2.range), abs=1e-3)
-    assert (layout.yaxis.scaleanchor, layout.yaxis2.scaleanchor) == ("x", "x2")
-    axes = {trace.uid: trace.xaxis for trace in panel.figure().data}
-    assert axes["plain: animal"] == "x"
-    assert axes["SimCSE: animal"] == "x2"
+    plain, simcse = panel.planes()
+    for axis in ("x", "y"):
+        lengths = [np.ptp(getattr(plane, axis)["range"]) for plane in (plain, simcse)]
+        assert lengths[0] == pytest.approx(lengths[1], abs=1e-3)
+    assert plain.square and simcse.square
+    assert {trace.uid.split(":")[0] for trace in simcse.traces} == {"SimCSE"}
 
 
 def test_a_long_sentence_is_wrapped_in_the_hover(embeddings):
@@ -341,4 +341,4 @@ def test_the_title_counts_the_neighbours_with_the_same_name():
     near = [[1, 0], [1, 0.1], [0, 1], [0.1, 1]]
     for names, share in (("xxyy", 1 / 3), ("xxxy", 1 / 2), ("wxyz", 0)):  # three neighbours each: all others
         drawn = EmbeddingMap(list("abcd"), {"toy": near}, color=list(names), color_title="topic").figure()
-        assert drawn.layout.annotations[0].text == f"toy: {share:.0%} of neighbours share the topic"
+        assert drawn.layout.title.text == f"toy: {share:.0%} of neighbours share the topic"

@@ -27,7 +27,7 @@ def lab(views):
 
 
 def traces(lab, **changes):
-    return {trace.uid: trace for trace in lab.figure(**changes).data}
+    return {trace.uid: trace for plane in lab.planes(**changes) for trace in plane.traces}
 
 
 def unit(rows):
@@ -202,7 +202,7 @@ def test_the_chosen_loss_is_drawn_beside_info_nce_and_no_other(lab):
 
 def test_titles_say_what_the_curves_show(lab):
     def title(**changes):
-        return lab.figure(**changes).layout.annotations[0].text
+        return lab.planes(**changes)[0].title
 
     positive, negatives = lab.state.typical
     rest = math.exp(positive / 0.2) + 6 * math.exp(negatives / 0.2)

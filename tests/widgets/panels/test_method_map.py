@@ -22,7 +22,8 @@ def shown():
 def dots(panel, **changes):
     return {
         trace.uid: list(zip(trace.x, trace.y, trace.customdata, strict=True))
-        for trace in panel.figure(**changes).data
+        for plane in panel.planes(**changes)
+        for trace in plane.traces
         if trace.customdata is not None  # the pipeline has none
     }
 
@@ -37,7 +38,7 @@ def test_a_dot_stands_where_a_method_touches_the_pipeline_and_knows_whose_it_is(
 
 def test_one_family_alone_moves_up_and_keeps_its_rows(shown):
     assert dots(shown, family="extra data")["extra data"] == [(0, 0, 3)]
-    assert shown.figure(family="extra data").layout.height < MethodMap(CARDS * 6).figure().layout.height
+    assert shown.planes(family="extra data")[0].tall < MethodMap(CARDS * 6).planes()[0].tall
     assert "SimCSE" not in MethodMap(CARDS, family="loss").summary()
 
 

@@ -25,7 +25,7 @@ def lab(passes, clean):
 
 
 def traces(lab, **changes):
-    return {trace.uid: trace for trace in lab.figure(**changes).data}
+    return {trace.uid: trace for plane in lab.planes(**changes) for trace in plane.traces}
 
 
 def test_the_radius_of_a_cloud_is_its_distance_from_the_clean_direction(lab):
@@ -37,7 +37,7 @@ def test_the_radius_of_a_cloud_is_its_distance_from_the_clean_direction(lab):
     x, y = np.array(drawn["dropout"].x), np.array(drawn["dropout"].y)
     ring = np.hypot(drawn["ring"].x[0], drawn["ring"].y[0])  # of the plane that is drawn
     assert ring == pytest.approx(np.sqrt(np.mean(x**2 + y**2)), abs=1e-3) and ring < wanted
-    assert f"moves this sentence {wanted:.2f}" in lab.figure(sentence=3).layout.annotations[0].text
+    assert f"moves this sentence {wanted:.2f}" in lab.planes(sentence=3)[0].title
 
 
 def test_the_neighbour_is_the_nearest_and_lies_along_the_axis_towards_it(lab):

@@ -50,9 +50,8 @@ def shows(section, panel, **changes):
     expect(section.get_by_role("figure").first).to_have_attribute("aria-label", panel.alt_text(state))
     section.page.wait_for_function("(section) => section.drawn", arg=section.element_handle())
     drawn = json.loads(section.evaluate("(section) => section.drawn"))
-    expected = json.loads(json.dumps(as_json(panel.render(state))["data"]))
-    if panel.render(state).layout.meta is None:  # one plot; of planes that stand apart each is drawn alone
-        assert drawn == expected
+    if len(planes := panel.render(state)) == 1:  # of several, only those that changed are drawn
+        assert drawn == json.loads(json.dumps(as_json(planes)[0]["data"]))
     assert section.locator(".cselab-panel > .cselab-note").inner_text() == panel.explain(state)
     said = "(section, html) => Object.assign(document.createElement('div'), { innerHTML: html }).textContent"
     assert section.locator(".cselab-details").evaluate("(el) => el.textContent") == section.evaluate(
@@ -124,7 +123,7 @@ def test_a_question_shows_its_planes_and_controls_and_a_loss_its_own_parameter(o
     section.get_by_role("slider", name="m", exact=True).fill("0")
     shows(section, panel, loss="Focal-InfoNCE", focal_m=0.0)
     expect(section.locator(".cselab-title:visible")).to_have_text(
-        panel.figure(loss="Focal-InfoNCE", focal_m=0.0).layout.annotations[0].text
+        panel.planes(loss="Focal-InfoNCE", focal_m=0.0)[0].title
     )
     section.get_by_label("loss", exact=True).select_option("InfoNCE")
     shows(section, panel)

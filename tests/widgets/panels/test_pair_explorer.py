@@ -40,7 +40,7 @@ def panel(pairs) -> PairExplorer:
 
 
 def traces(panel, **changes) -> dict:
-    return {trace.uid: trace for trace in panel.figure(**changes).data}
+    return {trace.uid: trace for plane in panel.planes(**changes) for trace in plane.traces}
 
 
 def cosine(x, y) -> float:
@@ -56,7 +56,7 @@ def test_the_line_stands_at_the_cosine_of_the_typed_pair_under_each_encoder(pane
         expected = cosine(*encoder.encode(["a bad idea", "an idea"]))
         assert panel.state.cosine(name) == pytest.approx(expected, abs=1e-6)
         assert traces(panel)[f"{name}: your pair"].x == (pytest.approx(expected, abs=1e-4),) * 2
-        title = panel.figure().layout.annotations[plane].text
+        title = panel.planes()[plane].title
         assert title == f"{name}: cosine {expected:.2f},<br>above {panel.state.place(name):.0f} % of pairs"
 
 

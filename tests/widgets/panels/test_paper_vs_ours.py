@@ -33,7 +33,7 @@ def panel(frame) -> PaperVsOurs:
 
 
 def traces(panel, **changes) -> dict:
-    return {trace.uid: trace for trace in panel.figure(**changes).data}
+    return {trace.uid: trace for plane in panel.planes(**changes) for trace in plane.traces}
 
 
 def controls(panel) -> dict:
@@ -48,7 +48,7 @@ def test_published_and_our_gains_stand_on_the_line_of_their_row_the_first_on_top
     np.testing.assert_allclose(drawn["ours"].error_x.array, [0, 0.7, 0])
     np.testing.assert_allclose(drawn["ours"].error_x.arrayminus, [0, 0.7, 0])
     assert drawn["difference"].x == (-5.0, -2.0, None)
-    assert layout.annotations[0].text == "1 of 1 gains over BERT have the paper's sign"
+    assert layout.title.text == "1 of 1 gains over BERT have the paper's sign"
     assert layout.xaxis.title.text == "points of Avg. (ours: World-STS)"
 
 
@@ -58,7 +58,7 @@ def test_without_gains_the_scores_are_drawn_with_their_deviation(frame):
     np.testing.assert_array_equal(drawn["published"].x, [78.1, 76.25, np.nan])
     np.testing.assert_array_equal(drawn["ours"].x, [np.nan, 59.3, 57.4])
     np.testing.assert_array_equal(drawn["ours"].error_x.array, [0, 0.4, 0])
-    assert layout.annotations[0].text == "Published and ours"
+    assert layout.title.text == "Published and ours"
 
 
 def test_the_column_is_chosen_and_its_measure_told(panel):

@@ -16,24 +16,24 @@ def picture(**changes):
 
 
 def test_it_shows_its_planes_side_by_side_each_on_axes_of_its_own():
-    drawn = picture().figure()
-    assert [(trace.type, trace.xaxis) for trace in drawn.data] == [("scatter", "x"), ("heatmap", "x2")]
-    assert [note.text for note in drawn.layout.annotations] == ["Loss", "Cosines"]
-    assert drawn.layout.xaxis.domain[1] < drawn.layout.xaxis2.domain[0]
+    shown = picture(columns=1)
+    assert [[trace.type for trace in plane.traces] for plane in shown.planes()] == [["scatter"], ["heatmap"]]
+    assert [plane.title for plane in shown.planes()] == ["Loss", "Cosines"] and shown.widget.children[1].opening[
+        "columns"
+    ] == 1
 
 
 def test_traces_of_one_name_in_two_planes_are_told_apart():
     planes = [Plane(title, [line(), go.Scatter(y=[1]), go.Scatter(y=[2])], {}, {}) for title in ("Loss", "Dev")]
-    uids = [trace.uid for trace in Picture(planes, "").figure().data]
+    uids = [trace.uid for plane in Picture(planes, "").planes() for trace in plane.traces]
     assert len(set(uids)) == 6
-    assert uids == [trace.uid for trace in Picture(planes, "").figure().data]
+    assert uids == [trace.uid for plane in Picture(planes, "").planes() for trace in plane.traces]
 
 
 def test_drawing_it_does_not_change_what_was_given():
     shown = picture()
-    planes = shown.state.planes
-    assert shown.figure() == shown.figure(columns=3)
-    assert planes[1].traces[0].xaxis is None
+    assert shown.figure() == shown.figure()
+    assert shown.state.planes[0].traces[0].showlegend is None
 
 
 @pytest.mark.parametrize(("arguments", "said"), [(([], ""), "at least one plane"), (([1], "", "", 0), "columns is 0")])

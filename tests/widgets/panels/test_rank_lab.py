@@ -21,7 +21,7 @@ def lab(views):
 
 
 def traces(lab, **changes):
-    return {trace.uid: trace for trace in lab.figure(**changes).data}
+    return {trace.uid: trace for plane in lab.planes(**changes) for trace in plane.traces}
 
 
 def test_64_sentences_have_rank_64_and_one_less_when_centred(lab):
@@ -55,7 +55,7 @@ def test_the_line_is_the_bound_and_the_batch_lies_on_it(lab):
     ],
 )
 def test_the_title_is_the_answer(lab, changes, title):
-    assert lab.figure(**changes).layout.annotations[0].text == title
+    assert lab.planes(**changes)[0].title == title
 
 
 def test_the_paper_s_setting_has_the_paper_s_numbers():

@@ -96,7 +96,7 @@ def history():
 
 
 def traces(monitor, **changes):
-    return {trace.uid: trace for trace in monitor.figure(**{"every": True, **changes}).data}
+    return {trace.uid: trace for plane in monitor.planes(**{"every": True, **changes}) for trace in plane.traces}
 
 
 # ---------------------------------------------------------------------------------------- what is drawn
@@ -121,7 +121,7 @@ def test_seeds_are_a_mean_with_a_band_from_the_lowest_to_the_highest(history):
     higher = [row | {"score": row["score"] + 2} if "score" in row else row for row in history]
     drawn = traces(TrainingMonitor({"SimCSE": [history, higher]}))
     assert drawn["score: SimCSE"].y == (51.0, 54.0)
-    title = TrainingMonitor({"SimCSE": [history, higher]}).figure().layout.annotations[0].text
+    title = TrainingMonitor({"SimCSE": [history, higher]}).planes()[0].title
     assert title == "Dev score at the end: SimCSE 54.0"
     assert drawn["score: SimCSE: band"].x == (0, 2, 2, 0)
     assert drawn["score: SimCSE: band"].y == (52.0, 55.0, 53.0, 50.0)
@@ -321,9 +321,11 @@ def test_unknown_commands_are_refused(changes, message):
 
 
 def test_it_opens_with_score_and_loss_and_a_tenth_of_a_point_does_not_look_like_a_gain(history):
-    figure = TrainingMonitor().figure(name="mine", rows=tuple(history), phase="running")
-    titles = [note.text for note in figure.layout.annotations]
+    score, loss, *_ = planes = TrainingMonitor().planes(name="mine", rows=tuple(history), phase="running")
+    titles = [plane.title for plane in planes]
     assert titles == ["Dev score 53.0 at step 2, best 53.0 at step 2", "Loss 1.000 at step 2"]
-    low, high = figure.layout.yaxis.range
-    assert high - low == pytest.approx(10) and low < 50 < 53 < high and figure.layout.yaxis2.rangemode == "tozero"
-    assert not any(trace.showlegend for trace in figure.data if trace.uid.endswith(": live"))  # one run needs no legend
+    low, high = score.y["range"]
+    assert high - low == pytest.approx(10) and low < 50 < 53 < high and loss.y["rangemode"] == "tozero"
+    assert not any(
+        trace.showlegend for trace in score.traces if trace.uid.endswith(": live")
+    )  # one run needs no legend

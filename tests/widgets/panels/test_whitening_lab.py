@@ -22,7 +22,7 @@ def lab(vectors):
 
 
 def traces(lab, **changes):
-    return {trace.uid: trace for trace in lab.figure(**changes).data}
+    return {trace.uid: trace for plane in lab.planes(**changes) for trace in plane.traces}
 
 
 def covariance_of(points):
@@ -56,7 +56,7 @@ def test_a_batch_smaller_than_the_width_blows_other_sentences_up_and_groups_cure
     assert max(small["spectrum: held-out sentences, after"].y) > 1e4
     lab.set(strategy="ZCA", batch_size=5)
     assert "5 rows have no variance in 4 of the 8 directions" in lab.summary()
-    assert "5 rows have no variance" in lab.figure().layout.meta["words"][1]
+    assert "5 rows have no variance" in lab.planes()[1].words
     grouped = traces(lab, strategy="group", num_groups=4, batch_size=5)
     assert max(grouped["spectrum: held-out sentences, after"].y) < 1e3
     lab.set(strategy="group")

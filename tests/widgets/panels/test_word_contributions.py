@@ -18,7 +18,9 @@ ENCODERS = {
 
 
 def drawn(panel, number):
-    return {trace.uid: np.array(trace.z, dtype=float) for trace in panel.figure().data}[f"{number}: pairs"]
+    return {trace.uid: np.array(trace.z, dtype=float) for plane in panel.planes() for trace in plane.traces}[
+        f"{number}: pairs"
+    ]
 
 
 def test_the_cells_are_hundredths_of_the_cosine_and_the_edges_their_sums():
@@ -28,7 +30,7 @@ def test_the_cells_are_hundredths_of_the_cosine_and_the_edges_their_sums():
         cells = drawn(panel, number)[:-1, :-1]
         np.testing.assert_allclose(cells, 100 * explain_cosine(ENCODERS[name], *PAIR).pairs, atol=0.0051)
         assert cells.sum() == pytest.approx(100 * parts.cosine, abs=0.5)
-        assert f"{name}: cosine {parts.cosine:.2f}" in panel.figure().layout.annotations[number].text
+        assert f"{name}: cosine {parts.cosine:.2f}" in panel.planes()[number].title
         rows = panel.to_frame().query("encoder == @name")
         assert rows["part"].sum() == pytest.approx(2 * parts.cosine)  # the words of both sentences
     assert panel.figure().layout.yaxis.ticktext == (

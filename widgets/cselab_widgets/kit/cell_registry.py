@@ -1,21 +1,14 @@
 """Which panel is open where, so that running a cell again closes the cell's earlier panel."""
 
-from typing import Protocol
+from typing import Any
 
 from IPython import get_ipython
 
-
-class Closable(Protocol):
-    """A panel that a cell shows and may close again."""
-
-    def close(self) -> None: ...
-
-
 # Place -> (the run of the cell that showed them, what it showed).
-_open: dict[str, tuple[str | None, list[Closable]]] = {}
+_open: dict[str, tuple[str | None, list[Any]]] = {}
 
 
-def replace_earlier(panel: Closable, key: str | None) -> None:
+def replace_earlier(panel: Any, key: str | None) -> None:
     """Replace the panel that an earlier run showed in the running cell (or in the cell of `key`) with `panel`."""
     place, run = (f"key {key}", None) if key is not None else _running_cell()
     if place is None:

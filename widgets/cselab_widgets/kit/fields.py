@@ -33,7 +33,7 @@ class ControlSpec:
         values: the values on offer, or the attribute of the state that has them. A list of fewer than two is not shown.
         where: the attribute of the state that must be true when the panel is made, or there is no control.
         when: the attribute of the state that must be true now, or the control is hidden.
-        asked: the questions (`tabs` of `side_by_side`), by number, that show the control; none means all.
+        asked: the questions of the panel, by number, that show the control; none means all.
         bounds: limits of a number by the names of `BOUNDS`, or the attributes of the state that have them.
         more: further arguments of the widget.
     """

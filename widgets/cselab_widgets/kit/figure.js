@@ -1,8 +1,7 @@
-// Draws a Plotly figure to fit its place: the one renderer of widgets (plot.js) and of pages (page.py).
+// Draws the planes of a panel to fit their place: the one renderer of widgets (plot.js) and of pages (page.py).
 //
-// Each plane of a figure (`side_by_side` of planes.py, which says in `layout.meta.columns` how many stand in a row) becomes a
-// plot under its title and above its words, with a legend of its own; of these only what changed is drawn again.
-// `layout.meta.tabs` says which planes answer which question: one question is shown at a time. Other figures are one plot.
+// Each plane (planes.py) is a plot under its title and above its words, with a legend of its own; only what changed is drawn
+// again. `columns` stand in a row. `questions` have the planes that answer each: one question is shown at a time.
 // Below MIDDLE pixels no more than two planes stand side by side; below NARROW, one. Long axis titles and names of rows
 // break, and the height follows the width. Colours are the style sheet's; see theme.py.
 
@@ -10,10 +9,12 @@ const cselabFigure = (() => {
   const NARROW = 700;
   const MIDDLE = 1000;
   const LINE = 20; // pixels a line of the legend
-  const BAR = 30; // pixels kept free above for the tool bar
   const TALL = [0, 380, 330, 300]; // pixels, a plane that stands alone, or beside others
   const LOW = 270; // on a narrow page
   const WIDE = [0, 1000, 660]; // pixels: so wide at most
+  const HEAD = 24; // pixels of a line of a title in a saved picture
+  const ABOVE = 14; // pixels between a title and its plot
+  const TOUCH = matchMedia("(hover: none)");
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
 
   const span = ([low, high]) => high - low;
@@ -50,48 +51,17 @@ const cselabFigure = (() => {
     return `${text.slice(0, middle)}<br>${text.slice(middle + 1)}`;
   }
 
-  // A figure's planes as figures of their own; one that has not said that it consists of planes stays whole.
-  function apart({ data, layout, config }) {
-    const { columns, words, tall } = layout.meta ?? {};
-    if (!columns) {
-      const { title, height, ...rest } = layout;
-      return [{ data, layout: rest, config, title: title?.text ?? "", words: "", tall: height - 104 }];
-    }
-    const { template, dragmode, selectionrevision, coloraxis } = layout;
-    const unused = ["zoomIn2d", "zoomOut2d", "autoScale2d", ...(dragmode === "lasso" ? [] : ["select2d", "lasso2d"])];
-    return words.map((note, i) => {
-      const number = i ? String(i + 1) : "";
-      const own = ({ domain, anchor, scaleanchor, ...axis }) => (scaleanchor ? { ...axis, scaleanchor: "x" } : axis);
-      const known = new Set();
-      const traces = data
-        .filter((trace) => (trace.xaxis ?? "x") === `x${number}`)
-        .map(({ xaxis, yaxis, legendgroup: name, ...trace }) => {
-          const first = name !== undefined && trace.visible !== false && !known.has(name);
-          if (first) known.add(name);
-          return { ...trace, showlegend: first };
-        });
-      const axes = { xaxis: own(layout[`xaxis${number}`]), yaxis: own(layout[`yaxis${number}`]) };
-      return {
-        data: traces,
-        layout: { template, dragmode, selectionrevision, coloraxis, ...axes },
-        title: layout.annotations[i].text,
-        words: note,
-        tall: tall[i],
-        config: { ...config, modeBarButtonsToRemove: unused },
-      };
-    });
-  }
-
   // A cell of a narrow table has no room for decimals.
   const inWholeNumbers = (text) => text.replace(/[+-]\d+\.\d/, (number) => (number < 0 ? "" : "+") + Math.round(number));
 
-  // One plane, so `tall`, under a legend of `top` pixels; beside it the names at the ends of its lines, or a scale.
-  const fitted = (tall, top, title) => (data, given, width) => {
-    const layout = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
+  // One plane, so `tall`, under a legend of `top` pixels; beside it the names at the ends of its lines, or a scale. Its title
+  // and its words stand around the plot, see `make`.
+  const fitted = (tall, top) => (data, given, width) => {
+    const { title, ...layout } = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
     const { xaxis, yaxis } = layout;
     const ends = data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
-    const margin = { l: 60, r: Math.min(widest(ends) + scale, width / 3), t: BAR + top + (xaxis.side !== "top" ? 0 : width < NARROW ? 54 : 18), b: xaxis.side === "top" ? 8 : 52 };
+    const margin = { l: 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top + (xaxis.side !== "top" ? 0 : width < NARROW ? 54 : 18), b: xaxis.side === "top" ? 8 : 52 };
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
       data.forEach((trace) => trace.text?.[0]?.map && Object.assign(trace, { text: trace.text.map((row) => row.map(inWholeNumbers)), textfont: { size: 11 } }));
@@ -110,10 +80,9 @@ const cselabFigure = (() => {
     if (xaxis.title?.text?.includes("<br>")) margin.b += 16;
     const whole = height + margin.t + margin.b;
     const above = { xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
-    // The title is seen in a picture that the camera saves; on the page it stands above the plot, see panel.css.
-    const said = { text: inTwoLines(title, width - 16, 15), x: 8 / width, y: 1 - 4 / whole, ...above };
-    const legend = { orientation: "h", x: 8 / width, y: 1 - BAR / whole, itemsizing: "constant", ...above };
-    return { ...layout, title: said, width, height: whole, margin, uirevision: "reader", legend };
+    const legend = { orientation: "h", x: 8 / width, y: 1 - ABOVE / whole, itemsizing: "constant", ...above };
+    const dragmode = layout.dragmode ?? (TOUCH.matches ? false : "zoom"); // a finger scrolls the page
+    return { ...layout, dragmode, width, height: whole, margin, uirevision: "reader", legend };
   };
 
   // Whether two values of figures are equal, entry by entry.
@@ -200,8 +169,35 @@ const cselabFigure = (() => {
     return { bar, choose };
   }
 
-  // Draws `figure` into `place`, said in `words` to who cannot see it, and again whenever the width changes.
-  return function show(Plotly, place, figure, words, told) {
+  // The plots as one SVG, each under its title, in rows as on the page.
+  async function save(Plotly, plots) {
+    const rows = Map.groupBy(plots, ({ cell }) => cell.offsetTop);
+    let [wide, tall, drawn] = [0, 0, ""];
+    for (const row of rows.values()) {
+      let [x, height] = [0, 0];
+      for (const { el, part } of row) {
+        const { width, height: below, margin, legend, ...layout } = el.layout;
+        const text = inTwoLines(part.layout.title.text, width - 16, 15);
+        const room = HEAD * text.split("<br>").length;
+        const whole = below + room;
+        const at = { x: 8 / width, y: 1 - 4 / whole, xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
+        const own = { ...layout, width, height: whole, margin: { ...margin, t: margin.t + room } };
+        const figure = { data: el.data, layout: { ...own, title: { text, ...at }, legend: { ...legend, y: 1 - (room + ABOVE) / whole } } };
+        const svg = await Plotly.toImage(figure, { format: "svg", width, height: whole, imageDataOnly: true });
+        drawn += svg.replace("<svg", `<svg x="${x}" y="${tall}"`);
+        [x, height] = [x + width + 16, Math.max(height, whole)];
+      }
+      [wide, tall] = [Math.max(wide, x - 16), tall + height];
+    }
+    const text = `<svg xmlns="http://www.w3.org/2000/svg" width="${wide}" height="${tall}">${drawn}</svg>`;
+    const link = document.createElement("a");
+    [link.href, link.download] = [URL.createObjectURL(new Blob([text], { type: "image/svg+xml" })), "cselab.svg"];
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
+  // Draws the planes of `picture` into `place`, said in `words` to who cannot see them, and again when the width changes.
+  return function show(Plotly, place, picture, words, told) {
     let width = 0;
     let question = 0;
     let asked;
@@ -211,6 +207,9 @@ const cselabFigure = (() => {
     planes.className = "cselab-planes";
     planes.setAttribute("role", "figure");
     planes.setAttribute("aria-label", words);
+    const saving = place.appendChild(document.createElement("button"));
+    Object.assign(saving, { className: "cselab-save", textContent: "save", title: "Save the picture as an SVG file." });
+    saving.addEventListener("click", () => save(Plotly, plots.filter(({ cell }) => !cell.hidden)));
 
     const remove = ({ cell, el }) => {
       Plotly.purge(el);
@@ -232,15 +231,14 @@ const cselabFigure = (() => {
     };
     const draw = () => {
       if (!width) return; // nothing is drawn before the place has a width, nor while it is hidden
-      const { columns: most = 1, tabs = [] } = figure.layout.meta ?? {};
-      if (tabs.length && !asked) {
-        asked = tabBar(tabs.map(([name]) => name), ask);
+      const { planes: parts, columns: most, questions, config } = picture;
+      if (questions.length && !asked) {
+        asked = tabBar(questions.map(([name]) => name), ask);
         (place.closest(".cselab-panel") ?? place).prepend(asked.bar);
         return asked.choose(question);
       }
       place.style.minHeight = "";
-      const parts = apart(figure);
-      const visible = tabs.length ? tabs[question][1] : parts.map((_, i) => i);
+      const visible = questions.length ? questions[question][1] : parts.map((_, i) => i);
       const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
       const usual = width < NARROW ? LOW : (TALL[columns] ?? LOW);
       const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), WIDE[columns] ?? Infinity);
@@ -259,9 +257,10 @@ const cselabFigure = (() => {
         shown.cell.hidden = !visible.includes(i);
         if (shown.cell.hidden || (shown.width === room && shown.top === top && same(shown.part, part))) return;
         Object.assign(shown, { width: room, top, part });
-        shown.title.textContent = unmarked(part.title);
-        shown.note.textContent = part.words;
-        shown.draw(part, fitted(part.tall || usual, top, part.title), room);
+        const { words, tall } = part.layout.meta;
+        shown.title.textContent = unmarked(part.layout.title.text);
+        shown.note.textContent = words;
+        shown.draw({ ...part, config }, fitted(tall || usual, top), room);
       });
     };
     const refit = () => {
@@ -271,14 +270,14 @@ const cselabFigure = (() => {
       draw();
     };
     const fitting = new ResizeObserver(refit);
-    place.style.minHeight = `${figure.layout.meta?.tabs?.length ? TALL[1] : figure.layout.height}px`;
+    place.style.minHeight = `${TALL[1]}px`;
     whenNear(place, () => {
       refit();
       fitting.observe(place);
     });
     return {
       update(next, said) {
-        figure = next;
+        picture = next;
         planes.setAttribute("aria-label", said);
         draw();
       },

@@ -7,15 +7,14 @@
  * @typedef {[label: string, value: any][]} Options
  * @typedef {{ name: string, label: string, kind: "list" | "slider" | "steps" | "check" | "text", options: Options, classes: string[], hides: boolean }} Control
  * @typedef {object} Shown
- * @property {object[]} data traces, as plotly.js takes them
- * @property {object} layout
+ * @property {{ data: object[], layout: object }[]} planes each as plotly.js takes it
  * @property {string} words the same for who cannot see it
  * @property {string} [note] the line under the picture
  * @property {string} [details] HTML under that
  * @property {State} [state] what the controls say then, where it is not what was asked
  * @property {string[]} [hidden] controls that say nothing then
  * @property {Record<string, Options>} [options] what they offer then
- * @typedef {{ controls: Control[], state: State, clicks: string, config: object, held: string, packed: string }} Piece
+ * @typedef {{ controls: Control[], state: State, clicks: string, config: object, columns: number, questions: [string, number[]][], held: string, packed: string }} Piece
  */
 
 import { check, choice, element, reading, slider, spoken, stepper } from "./page_controls.js";
@@ -70,7 +69,7 @@ async function unpacked(packed) {
  * @param {HTMLElement} panel holds an element each for controls, figure, note, details, known by their class
  * @param {Piece} piece
  */
-async function cselabPage(Plotly, panel, { controls, state: base, clicks, config, held, packed }) {
+async function cselabPage(Plotly, panel, { controls, state: base, clicks, held, packed, ...places }) {
   const carried = await unpacked(packed);
   const find = (name) => /** @type {HTMLElement} */ (panel.querySelector(`.cselab-${name}`));
   const [hands, place, note, details] = ["hands", "figure", "note", "details"].map(find);
@@ -97,7 +96,7 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
   };
   const draw = (found) => {
     show(found);
-    figure.update({ data: found.data, layout: found.layout, config }, found.words);
+    figure.update({ ...places, planes: found.planes }, found.words);
   };
   const now = (name) => ({ ...base, ...asked, ...shown.state })[name];
   const nameOf = (name, value) => options[name]?.find(([, one]) => written(one) === written(value))?.[0] ?? String(value);
@@ -145,6 +144,6 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, config
 
   place.textContent = "";
   show(shown);
-  const figure = cselabFigure(Plotly, place, { data: shown.data, layout: shown.layout, config }, shown.words, told);
+  const figure = cselabFigure(Plotly, place, { ...places, planes: shown.planes }, shown.words, told);
   return { choose };
 }

@@ -1,4 +1,4 @@
-"""The base of all panels: a state, a pure figure of it, and the thin shell that shows both.
+"""The base of all panels: a state, the pure planes of it, and the thin shell that shows both.
 
 A panel is written in four pieces, each testable without a browser:
 
@@ -7,30 +7,28 @@ A panel is written in four pieces, each testable without a browser:
         steps: list[int]
         step: int = shown("step", "steps", "steps")
 
-    def figure(state) -> go.Figure: ...            # pure; always the same traces, in the same order
+    def planes(state) -> list[Plane]: ...          # pure; always the same traces, in the same order
     def summary(state) -> str: ...                 # the same in words, for a page without plots
-    def explain(state) -> str: ...                 # the axes, and which way is better
-    def details(state) -> str: ...                 # HTML below that, if there is any
 
     class Noise(Panel):                            # the shell: its arguments are the users' objects
         state_class = NoiseState
+        render = staticmethod(planes)
+        alt_text = staticmethod(summary)
 
-A panel finds the four functions by their names in its own module.
+`explain` is the line under the planes, and `details` is HTML under that line; both have a default.
 
-Rules for the figure:
+Rules for a plane:
 * each trace has a fixed `uid`, which identifies it from one state to the next;
-* costly constants (hover texts, projections) are made once, in the state, not in the figure;
+* costly constants (hover texts, projections) are made once, in the state, not in the plane;
 * coordinates are `rounded`, so that pages are small and runs comparable, or, beyond some hundreds, numpy arrays,
   which travel as bytes; up to `SVG_POINTS` points are drawn as SVG, because a page holds only a handful of WebGL plots;
 * points that can be picked carry their row number of `to_frame()` as `customdata`;
-* it is laid out for 1,000 pixels and more. Narrower, figure.js puts two planes side by side, and below 700 pixels one,
-  under the legend; it finds room for the legend at any width.
+* figure.js puts `columns` planes side by side, two below 1,000 pixels, and one below 700; it finds room for the legend.
 """
 
 import inspect
 import os
-import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -45,15 +43,16 @@ from cselab._util.writing import write_text
 from .cell_registry import replace_earlier
 from .fields import shown_fields
 from .page import figure_to_html, whole_page
-from .plot import as_json
+from .planes import Plane
+from .plot import CONFIG, as_json
 from .shell import Shell
-from .static_export import export
+from .static_export import as_text, export
 
 if TYPE_CHECKING:
     import pandas
 
 SVG_POINTS = 2000
-WRITTEN = {"render": "figure", "alt_text": "summary", "explain": "explain", "details": "details"}
+TALL = 420  # pixels: the place of a panel on a page before it is drawn
 
 
 class Panel(traitlets.HasTraits):
@@ -70,8 +69,12 @@ class Panel(traitlets.HasTraits):
     """
 
     state_class: ClassVar[type] = object  # the class of its state
-    render: Callable[[Any], go.Figure]
+    render: Callable[[Any], list[Plane]]
     alt_text: Callable[[Any], str]
+    columns: ClassVar[int] = 3  # planes side by side, at most
+    questions: ClassVar[
+        Mapping[str, Sequence[int]]
+    ] = {}  # tabs, and the planes of each by number; by default all planes
     clicks: ClassVar[str] = "selection"  # the control that a click on a point sets, on a page
     static_grid: ClassVar[Sequence[str]] = ()  # controls that a page combines; by default all that it has room for
 
@@ -80,10 +83,6 @@ class Panel(traitlets.HasTraits):
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        module = getattr(sys.modules.get(cls.__module__), "__dict__", {})
-        for method, function in WRITTEN.items():
-            if getattr(module.get(function), "__module__", None) == cls.__module__ and method not in vars(cls):
-                setattr(cls, method, staticmethod(module[function]))
         if "state_class" in vars(cls):
             cls.__signature__ = _with_fields(inspect.signature(cls.__init__), cls.state_class)  # type: ignore[attr-defined]
 
@@ -140,12 +139,16 @@ class Panel(traitlets.HasTraits):
 
     # ---- looking and changing ------------------------------------------------------------------------------
 
-    def figure(self, **changes: Any) -> go.Figure:
-        """The current figure, or the figure after `changes`, as a new Plotly figure to keep or save."""
+    def planes(self, **changes: Any) -> list[Plane]:
+        """The current planes, or the planes after `changes`."""
         return self.render(self._changed(changes))
 
+    def figure(self, plane: int = 0, **changes: Any) -> go.Figure:
+        """A plane by its number, as a new Plotly figure to keep or save; the title of plane 0 is the panel's answer."""
+        return self.planes(**changes)[plane].figure()
+
     def summary(self) -> str:
-        """The content of the figure in words."""
+        """The content of the planes in words."""
         return self.alt_text(self.state)
 
     def set(self, **changes: Any) -> None:
@@ -158,10 +161,10 @@ class Panel(traitlets.HasTraits):
         if self._shell is not None:
             self._shell.wait(self.busy_message(changes))
         state = self._changed(changes)
-        figure = self.render(state)  # first, so that a state that cannot be drawn is not taken on
+        planes = self.render(state)  # first, so that a state that cannot be drawn is not taken on
         self.state = state
         if self._shell is not None:
-            self._shell.show(state, figure)
+            self._shell.show(state, planes)
         if hasattr(state, "selection"):
             self.selection = state.selection
 
@@ -193,7 +196,7 @@ class Panel(traitlets.HasTraits):
         import pandas as pd
 
         parts = []
-        for number, trace in enumerate(self.figure().data):
+        for number, trace in enumerate(trace for plane in self.planes() for trace in plane.traces):
             columns = {axis: trace[axis] for axis in "xy" if axis in trace and trace[axis] is not None}
             if columns and np.ndim(next(iter(columns.values()))) == 1:
                 name = trace.name or trace.uid or str(number)
@@ -213,9 +216,9 @@ class Panel(traitlets.HasTraits):
 
         .csv    the table of `to_frame()`
         .html   the picture as a page to read offline
-        .json   the picture as Plotly reads it
+        .json   the planes, a list of figures as Plotly reads them
 
-        An SVG is made by the browser: the camera above the plot. `numpy.save` writes the arrays of `vectors()`.
+        An SVG is made by the browser: "save" under the plot. `numpy.save` writes the arrays of `vectors()`.
 
         Raises:
             ValueError: an unknown ending.
@@ -227,18 +230,18 @@ class Panel(traitlets.HasTraits):
             case ".html":
                 write_text(path, whole_page(self._html(answering=True), type(self).__name__))
             case ".json":
-                write_text(path, self.figure().to_json())
+                write_text(path, as_text(as_json(self.planes())))
             case other:
                 raise ValueError(
                     f"path ends in {other!r}; it must end in .csv, .html or .json. "
-                    "For an SVG press the camera above the plot."
+                    'For an SVG press "save" under the plot.'
                 )
 
     # ---- being shown ---------------------------------------------------------------------------------------
 
     @property
     def widget(self) -> ipywidgets.VBox:
-        """The controls, the figure and the words below it; made when first asked for."""
+        """The controls, the planes and the words below them; made when first asked for."""
         if self._shell is None:
             self._shell = Shell(self)
             replace_earlier(self, self._key)
@@ -256,10 +259,10 @@ class Panel(traitlets.HasTraits):
     def _html(self, answering: bool) -> str:
         """The panel on a page; `answering` keeps its controls, so the panel is drawn some dozens of times."""
         words = {"summary": self.summary(), "note": self.explain(self.state), "details": self.details(self.state)}
-        return figure_to_html(self.figure().layout.height, words, export(self, answering))
+        return figure_to_html(TALL, words, export(self, answering))
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """The live widget; where it is not alive, the figure for JupyterLab, for pages, and in words.
+        """The live widget; where it is not alive, its first plane for JupyterLab, all for pages, and in words.
 
         JupyterLab (4.6) shows the first as long as its kernel runs. In a notebook opened again the extension in
         `widgets/jupyter` shows the second, a still; without the extension it prints "model not found";
@@ -269,7 +272,7 @@ class Panel(traitlets.HasTraits):
         """
         return {
             **self.widget._repr_mimebundle_(),
-            "application/vnd.plotly.v1+json": as_json(self.figure()),
+            "application/vnd.plotly.v1+json": {**as_json(self.planes()[:1])[0], "config": CONFIG},
             "text/html": self._html(answering=bool(os.environ.get("CSELAB_HEADLESS"))),
             "text/plain": self.summary(),
         }
@@ -287,8 +290,3 @@ def _with_fields(signature: inspect.Signature, state: type) -> inspect.Signature
         if "shown" in one.metadata and one.name not in named and one.default is not MISSING and one.name != "selection"
     ]
     return signature.replace(parameters=[*own, *further])
-
-
-def rounded(values: Iterable[float]) -> list[float]:
-    """Coordinates to four decimals, finer than a screen: small pages, the same on every machine."""
-    return [round(float(value), 4) for value in values]

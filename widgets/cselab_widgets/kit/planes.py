@@ -1,83 +1,56 @@
-"""A figure of several planes side by side: each its title, its traces, its two axes."""
+"""The planes of a panel: each has its title, its traces, its two axes, and is a Plotly figure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
 
-from .theme import AXIS, DIVERGING, TEMPLATE, TITLE
-
-ROW = 260  # pixels a row of planes, and what its title and the axis title of the row above take
-GAP = 92
-TOP, BOTTOM = 94, 56
-SPACING = 0.24  # of the width, between the columns together
+from .theme import AXIS, DIVERGING, TEMPLATE
 
 
 class Plane(NamedTuple):
-    """One of the planes: its answer as a title, traces in it, its axes (as Plotly takes them).
+    """One of a panel's planes: its answer as a title, traces in it, its axes (as Plotly takes them).
 
     `square`: both axes have one scale. `words`: two lines at most, shown under it. `tall`: pixels that its rows need;
-    by default the room decides.
+    by default the room decides. `layout`: more of Plotly's layout.
     """
 
     title: str
-    traces: Sequence[go.Scatter | go.Heatmap | go.Bar | go.Box]
+    traces: Sequence[go.Scatter | go.Scattergl | go.Heatmap | go.Bar | go.Box]
     x: Mapping[str, Any]
     y: Mapping[str, Any]
     square: bool = False
     words: str = ""
     tall: int = 0
+    layout: Mapping[str, Any] = MappingProxyType({})
+
+    def figure(self) -> go.Figure:
+        """The plane as a Plotly figure; figure.js fits it to its place. The legend names each name once."""
+        named = set()
+        for trace in self.traces:
+            trace.showlegend = bool(
+                trace.name and trace.showlegend is not False and trace.visible is not False and trace.name not in named
+            )
+            named.add(trace.name)
+        one_scale = {"scaleanchor": "x", "constraintoward": "top"} if self.square else {}
+        layout = {
+            "template": TEMPLATE,
+            "title": {"text": self.title},
+            "xaxis": _axis(self.x, 8),
+            "yaxis": {**_axis(self.y, 4), **one_scale},
+            "meta": {"words": self.words, "tall": self.tall},
+            **self.layout,
+        }
+        # Checked traces take plotly.py ten times as long; the tests check them.
+        return go.Figure(list(self.traces), layout, _validate=False)
 
 
-def side_by_side(
-    planes: Sequence[Plane], columns: int = 3, tabs: Mapping[str, Sequence[int]] | None = None, **more: Any
-) -> go.Figure:
-    """The planes, row by row; figure.js draws each as a plot with its legend, in fewer columns if need be.
-
-    `tabs` are questions and the planes that answer each, by number: figure.js shows those of one question at a time.
-    Where Plotly alone draws the figure it has all planes and one legend on top; the first of traces with one name
-    represents all. `more` is further layout of the figure.
-    """
-    rows, row_tall = ceil(len(planes) / columns), max(ROW, *(plane.tall for plane in planes))
-    inner = rows * row_tall + (rows - 1) * GAP
-    wide, tall = (1 - SPACING / columns * (columns - 1)) / columns, row_tall / inner
-    layout: dict[str, Any] = {
-        **more,
-        "template": TEMPLATE,
-        "height": inner + TOP + BOTTOM,
-        "margin": {"t": TOP, "b": BOTTOM},
-        "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top"},
-        "annotations": [],
-        "meta": {
-            "columns": columns,
-            "words": [plane.words for plane in planes],
-            "tall": [plane.tall for plane in planes],
-            "tabs": [[question, list(shown)] for question, shown in (tabs or {}).items()],
-        },
-    }
-    traces, named = [], set()
-    for number, plane in enumerate(planes):
-        row, column = divmod(number, columns)
-        own = str(number + 1) if number else ""
-        left, top = column * (wide + SPACING / columns), 1 - row * (row_tall + GAP) / inner
-        one_scale = {"scaleanchor": f"x{own}", "constraintoward": "top"} if plane.square else {}
-        layout[f"xaxis{own}"] = _axis(plane.x, 8, anchor=f"y{own}", domain=[left, left + wide])
-        layout[f"yaxis{own}"] = _axis(plane.y, 4, anchor=f"x{own}", domain=[max(top - tall, 0), top], **one_scale)
-        place = {"x": left + wide / 2, "y": top, "xref": "paper", "yref": "paper"}
-        place |= {"xanchor": "center", "yanchor": "bottom"}
-        layout["annotations"].append({"text": plane.title, "showarrow": False, "font": {"size": TITLE}, **place})
-        for trace in plane.traces:
-            trace.xaxis, trace.yaxis = f"x{own}", f"y{own}"
-            if trace.name and trace.showlegend is not False:
-                trace.legendgroup, trace.showlegend = trace.name, trace.name not in named
-                named.add(trace.name)
-            else:
-                trace.showlegend = False
-            traces.append(trace)
-    # Adding part by part takes plotly.py ten times as long, checking the traces again four times: the tests do that.
-    return go.Figure(traces, layout, _validate=False)
+def rounded(values: Iterable[float]) -> list[float]:
+    """Coordinates to four decimals, finer than a screen: small pages, the same on every machine."""
+    return [round(float(value), 4) for value in values]
 
 
 def decades(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
@@ -130,8 +103,8 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, log: bool = False) -> l
     return [*lines, text]
 
 
-def _axis(given: Mapping[str, Any], standoff: int, **place: Any) -> dict[str, Any]:
-    axis = {**given, **place}
+def _axis(given: Mapping[str, Any], standoff: int) -> dict[str, Any]:
+    axis = {**given}
     if "title" in axis:
         axis["title"] = {"standoff": standoff, "font": {"size": AXIS}, **axis["title"]}
     return axis

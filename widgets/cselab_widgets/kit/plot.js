@@ -1,4 +1,4 @@
-// A panel's figure in a notebook. plotly.js itself is sent once for all plots; see plot.py. figure.js and listen.js stand above.
+// A panel's planes in a notebook. plotly.js itself is sent once for all plots; see plot.py. figure.js and listen.js stand above.
 
 const plotly = () =>
   new Promise((found) => {
@@ -23,10 +23,13 @@ function unpacked(value) {
   return Array.from({ length: rows }, (_, row) => numbers.subarray(row * columns, (row + 1) * columns));
 }
 
-// What the panel shows now: the figure it opened with, and what has changed since.
+// The planes that the panel shows now: those it opened with, and what has changed since.
 function current(opening, change) {
-  const { data = {}, layout = opening.layout } = change;
-  return { ...opening, layout, data: opening.data.map((trace, i) => ({ ...trace, ...data[i] })) };
+  const planes = opening.planes.map((plane, i) => {
+    const { data = {}, layout = plane.layout } = change[i] ?? {};
+    return { layout, data: plane.data.map((trace, j) => ({ ...trace, ...data[j] })) };
+  });
+  return { ...opening, planes };
 }
 
 // JupyterLab (4.6) takes Enter, the arrows and single letters for the notebook's, whatever has the focus, but for text
@@ -41,12 +44,12 @@ async function render({ model, el }) {
   document.addEventListener("focusin", keepsItsKeys);
   const Plotly = await plotly();
   let opening = unpacked(model.get("opening"));
-  const figure = () => current(opening, unpacked(model.get("change")));
+  const picture = () => current(opening, unpacked(model.get("change")));
   const place = el.appendChild(document.createElement("div"));
   place.className = "cselab-figure"; // here, not from Python: a second view of a widget may lose the classes given there
   const told = (event, rows) => model.send({ event, rows: Array.from(rows, Number) });
-  const shown = cselabFigure(Plotly, place, figure(), model.get("words"), told);
-  const changed = () => shown.update(figure(), model.get("words"));
+  const shown = cselabFigure(Plotly, place, picture(), model.get("words"), told);
+  const changed = () => shown.update(picture(), model.get("words"));
   const reopened = () => {
     opening = unpacked(model.get("opening"));
     changed();

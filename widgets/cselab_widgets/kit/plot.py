@@ -1,9 +1,9 @@
-"""A Plotly figure as a widget that sends only changes.
+"""The planes of a panel as a widget that sends only changes; each plane is a Plotly figure.
 
 Plotly's own FigureWidget is not used here, for three faults seen in JupyterLab 4.6 with plotly 7.1: it
 opens empty and is filled by later messages, so that inside a box on a busy machine 6 of 24 stayed blank;
 it keeps the width of 700 pixels it takes before it is in the page; and each one carries its own plotly.js
-of 5 MB. This one opens with its figure in it, follows the width of its cell, and shares one plotly.js.
+of 5 MB. This one opens with its planes in it, follows the width of its cell, and shares one plotly.js.
 """
 
 import math
@@ -15,35 +15,30 @@ from uuid import uuid4
 
 import anywidget
 import numpy as np
-import plotly.graph_objects as go
 import traitlets
 from plotly.offline import get_plotlyjs
 
+from .planes import Plane
 from .scripts import FIGURE_JS, PLOT_JS
 from .theme import CSS
 
 # plotly.js 4 offers to upload a chart to a server of its makers, unless told not to.
-CONFIG = {
-    "displaylogo": False,
-    "responsive": True,
-    "showSendToCloud": False,
-    "plotlyServerURL": "",
-    "toImageButtonOptions": {"format": "svg", "filename": "cselab"},
-}
+CONFIG = {"displayModeBar": False, "showSendToCloud": False, "plotlyServerURL": ""}
 
 BINARY_FROM = 64  # numbers: shorter arrays travel as text
 
 Figure = dict[str, Any]
-"""A figure as plotly.js takes it: data, layout, config; its arrays may still be numpy's."""
+"""A plane as plotly.js takes it: data and layout; its arrays may still be numpy's."""
 
 
 class Plot(anywidget.AnyWidget):
-    """Shows a figure; `show` a new one and the differences are sent and redrawn, the reader's zoom kept.
+    """Shows planes; `show` new ones and the differences are sent and redrawn, the reader's zoom kept.
 
     Attributes:
-        figure: the current figure, for Python to look at.
-        opening: the figure as it opened, which the page has; changed only when the traces change.
-        change: how `figure` differs from it: {"data": {number of the trace: {key: value}}, "layout": ...}.
+        planes: the current planes, for Python to look at.
+        opening: the planes as they opened, with their places; changed only when the traces change.
+        change: how `planes` differ from them: {number of the plane: {"data": {number of the trace: {key: value}},
+            "layout": ...}}.
         words: the same in words, for a reader who cannot see it.
         own_id: by which the page finds its side of this widget; see listen.js.
     """
@@ -56,31 +51,45 @@ class Plot(anywidget.AnyWidget):
     own_id = traitlets.Unicode().tag(sync=True)
 
     def __init__(
-        self, figure: go.Figure, words: str = "", on_event: Callable[[str, Sequence[int]], None] | None = None
+        self,
+        planes: Sequence[Plane],
+        words: str = "",
+        on_event: Callable[[str, Sequence[int]], None] | None = None,
+        **places: Any,
     ) -> None:
-        """`on_event("click" or "select", rows)` hears of points that were clicked or lassoed, by their customdata."""
+        """`on_event("click" or "select", rows)` hears of points that were clicked or lassoed, by their customdata.
+
+        `places`: "columns" and "questions"; see `Panel`.
+        """
         plotly_js()
-        self.figure = self._opening = plain(figure)
+        self.places = {**places, "config": CONFIG}
+        self.planes = self._opening = plain(planes)
         own_id = uuid4().hex
-        super().__init__(opening=packed(self.figure), words=words, own_id=own_id, model_id=own_id)
+        super().__init__(opening=self._sent(), words=words, own_id=own_id, model_id=own_id)
         if on_event is not None:
             self.on_msg(lambda _, message, __: on_event(message["event"], message["rows"]))
 
-    def show(self, figure: go.Figure, words: str = "") -> None:
-        self.figure = plain(figure)
+    def show(self, planes: Sequence[Plane], words: str = "") -> None:
+        self.planes = plain(planes)
         with self.hold_sync():
             self.words = words
-            if _traces(self.figure) == _traces(self._opening):
-                self.change = packed(difference(self._opening, self.figure))
+            if _traces(self.planes) == _traces(self._opening):
+                self.change = packed(difference(self._opening, self.planes))
             else:
-                self._opening = self.figure
-                self.change, self.opening = {}, packed(self.figure)
+                self._opening = self.planes
+                self.change, self.opening = {}, self._sent()
+
+    def _sent(self) -> dict[str, Any]:
+        return {**self.places, "planes": packed(self._opening)}
 
 
-def plain(figure: go.Figure) -> Figure:
-    """Data, layout and the house's config of a figure; each `uid` as a name that CSS takes."""
-    data = [_named({**trace._props}) for trace in figure.data]
-    return {"data": data, "layout": figure.layout._props, "config": CONFIG}
+def plain(planes: Sequence[Plane]) -> list[Figure]:
+    """Data and layout of each plane, each `uid` as a name that CSS takes."""
+    figures = [plane.figure() for plane in planes]
+    return [
+        {"data": [_named({**trace._props}) for trace in figure.data], "layout": figure.layout._props}
+        for figure in figures
+    ]
 
 
 def _named(trace: Figure) -> Figure:
@@ -90,35 +99,39 @@ def _named(trace: Figure) -> Figure:
     return trace
 
 
-def as_json(figure: go.Figure) -> Figure:
+def as_json(planes: Sequence[Plane]) -> list[Figure]:
     """`plain` in numbers, text, lists and dictionaries only, arrays to six digits."""
-    return _encoded(plain(figure), _listed)
+    return _encoded(plain(planes), _listed)
 
 
-def packed(figure: Figure) -> Figure:
+def packed(value: Any) -> Any:
     """Ready to be sent to a page: longer arrays of numbers as bytes in single precision."""
-    return _encoded(figure, _as_bytes)
+    return _encoded(value, _as_bytes)
 
 
-def difference(before: Figure, after: Figure) -> Figure:
-    """The changes from `before` to `after`: by the number of the trace, its keys that changed; the layout if it did.
+def difference(before: Sequence[Figure], after: Sequence[Figure]) -> dict[str, Figure]:
+    """The changes from `before` to `after` by the number of the plane: keys of its traces by number; its layout.
 
     A key that is gone is None, as in plotly.js.
     """
-    data = {}
-    for number, (old, new) in enumerate(zip(before["data"], after["data"], strict=True)):
-        keys = {**old, **new}
-        changed = {key: new.get(key) for key in keys if not same(old.get(key), new.get(key))}
-        if changed:
-            data[str(number)] = changed
-    parts = {"data": data} if data else {}
-    if not same(before["layout"], after["layout"]):
-        parts["layout"] = after["layout"]
-    return parts
+    changes = {}
+    for number, (old, new) in enumerate(zip(before, after, strict=True)):
+        data = {}
+        for place, (earlier, later) in enumerate(zip(old["data"], new["data"], strict=True)):
+            keys = {**earlier, **later}
+            changed = {key: later.get(key) for key in keys if not same(earlier.get(key), later.get(key))}
+            if changed:
+                data[str(place)] = changed
+        change = {"data": data} if data else {}
+        if not same(old["layout"], new["layout"]):
+            change["layout"] = new["layout"]
+        if change:
+            changes[str(number)] = change
+    return changes
 
 
-def _traces(figure: Figure) -> list[tuple[Any, Any]]:
-    return [(trace.get("type"), trace.get("uid")) for trace in figure["data"]]
+def _traces(planes: Sequence[Figure]) -> list[list[tuple[Any, Any]]]:
+    return [[(trace.get("type"), trace.get("uid")) for trace in plane["data"]] for plane in planes]
 
 
 def same(one: Any, other: Any) -> bool:

@@ -1,37 +1,21 @@
 """The widgets of one panel: its controls, a line for errors, the plot, a line of explanation, details."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from html import escape
-from typing import Any, Protocol
+from typing import Any
 
 import ipywidgets
-import plotly.graph_objects as go
 
 from .controls import show_value
 from .fields import hidden_controls, shown_fields
+from .planes import Plane
 from .plot import Plot
 
 
-class Shown(Protocol):
-    """The interface that a shell needs of a panel; see `Panel`."""
-
-    state: Any
-    alt_text: Callable[[Any], str]
-
-    def controls(self) -> Mapping[str, ipywidgets.Widget]: ...
-    def options(self, state: Any) -> Mapping[str, Sequence[Any]]: ...
-    def explain(self, state: Any) -> str: ...
-    def details(self, state: Any) -> str: ...
-    def figure(self) -> go.Figure: ...
-    def set(self, **changes: Any) -> None: ...
-    def clicked(self, row: int) -> None: ...
-    def selected(self, rows: tuple[int, ...]) -> None: ...
-
-
 class Shell:
-    """Binds a panel's controls to `panel.set` and its plot to `panel.clicked` and `panel.selected`."""
+    """Binds the controls of a `Panel` to `panel.set`, and its plot to `panel.clicked` and `panel.selected`."""
 
-    def __init__(self, panel: Shown) -> None:
+    def __init__(self, panel: Any) -> None:
         self.panel = panel
         self._showing = False
         self.controls, fields = dict(panel.controls()), shown_fields(panel.state)
@@ -41,7 +25,13 @@ class Shell:
                 control.add_class(style)
         # JupyterLab shows an exception of a callback nowhere near the cell.
         self.error = ipywidgets.Label().add_class("cselab-error")
-        self.plot = Plot(panel.figure(), panel.alt_text(panel.state), self._heard)
+        self.plot = Plot(
+            panel.planes(),
+            panel.alt_text(panel.state),
+            self._heard,
+            columns=panel.columns,
+            questions=[[question, list(planes)] for question, planes in panel.questions.items()],
+        )
         self.note = ipywidgets.HTML().add_class("cselab-note")
         self.details = ipywidgets.HTML().add_class("cselab-details")
         self.row = ipywidgets.HBox([*self.controls.values(), self.error]).add_class("cselab-controls")
@@ -53,10 +43,10 @@ class Shell:
         self.error.value = words
         (self.error.add_class if words else self.error.remove_class)("cselab-waiting")
 
-    def show(self, state: Any, figure: go.Figure) -> None:
+    def show(self, state: Any, planes: Sequence[Plane]) -> None:
         """Bring plot, words and controls to `state`."""
         self.wait("")
-        self.plot.show(figure, self.panel.alt_text(state))
+        self.plot.show(planes, self.panel.alt_text(state))
         self._tell(state)
         self._showing = True  # a control that is given other options first goes to one of them by itself
         try:

@@ -9,13 +9,12 @@ import base64
 import gzip
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import ipywidgets
-import plotly.graph_objects as go
 
 from .fields import hidden_controls, shown_fields
 from .plot import CONFIG, as_json
@@ -30,24 +29,6 @@ SMALL = 48  # letters: parts shorter than that are repeated rather than named
 as_text = json.JSONEncoder(separators=(",", ":")).encode
 
 Option = tuple[str, Any]
-
-
-class PanelProtocol(Protocol):
-    """The interface that a page needs of a panel; see `Panel`."""
-
-    state: Any
-    alt_text: Callable[[Any], str]
-    render: Callable[[Any], go.Figure]
-    static_grid: ClassVar[Sequence[str]]
-    clicks: ClassVar[str]
-
-    def controls(self) -> Mapping[str, ipywidgets.Widget]: ...
-    def busy_message(self, changes: Mapping[str, Any]) -> str: ...
-    def options(self, state: Any) -> Mapping[str, Sequence[Any]]: ...
-    def explain(self, state: Any) -> str: ...
-    def details(self, state: Any) -> str: ...
-    def page_values(self) -> Mapping[str, Sequence[Any]]: ...
-    def _changed(self, changes: Mapping[str, Any]) -> Any: ...
 
 
 class Control(NamedTuple):
@@ -65,8 +46,8 @@ class Control(NamedTuple):
     hides: bool = False
 
 
-def export(panel: PanelProtocol, answering: bool) -> dict[str, Any]:
-    """The argument of page_figure.js; without controls unless `answering`."""
+def export(panel: Any, answering: bool) -> dict[str, Any]:
+    """A `Panel` as the argument of page_figure.js; without controls unless `answering`."""
     controls = controls_of(panel) if answering else []
     states = render_states(panel, controls)
     shown = [_held(control, states) for control in controls]
@@ -75,6 +56,8 @@ def export(panel: PanelProtocol, answering: bool) -> dict[str, Any]:
         "state": {control.name: getattr(panel.state, control.name) for control in controls},
         "clicks": panel.clicks,
         "config": CONFIG,
+        "columns": panel.columns,
+        "questions": [[question, list(planes)] for question, planes in panel.questions.items()],
         "held": _in_words(shown),
         "packed": packed(states),
     }
@@ -101,7 +84,7 @@ def _in_words(controls: Sequence[Control]) -> str:
     return f"A notebook offers more choices: {', '.join(more)}." if more else ""
 
 
-def controls_of(panel: PanelProtocol) -> list[Control]:
+def controls_of(panel: Any) -> list[Control]:
     """The panel's controls with the values that a page may carry.
 
     The values of `page_values`, else lists whole and of sliders a few. Buttons are for a kernel.
@@ -166,7 +149,7 @@ def thinned(options: Sequence[Option], count: int, kept: Sequence[Any] = ()) -> 
     return [one for place, one in enumerate(options) if place in places or one[1] in kept]
 
 
-def render_states(panel: PanelProtocol, controls: Sequence[Control]) -> dict[str, Any]:
+def render_states(panel: Any, controls: Sequence[Control]) -> dict[str, Any]:
     """The pictures of a panel by the values of its controls, for `lookup` of page_figure.js.
 
     `values` has the values of each control, including the current one. `states` maps their numbers to the shown
@@ -198,7 +181,7 @@ def _few_enough(values: Mapping[str, list[Any]], base: Mapping[str, Any]) -> dic
 
 
 def _states(
-    panel: PanelProtocol, controls: Sequence[Control], values: Mapping[str, list[Any]], base: Mapping[str, Any]
+    panel: Any, controls: Sequence[Control], values: Mapping[str, list[Any]], base: Mapping[str, Any]
 ) -> dict[tuple[int, ...], Any]:
     """The states carried, by the numbers of their values.
 
@@ -224,7 +207,7 @@ def _states(
 
 
 def _ways(
-    panel: PanelProtocol,
+    panel: Any,
     controls: Sequence[Control],
     values: Mapping[str, list[Any]],
     now: Mapping[str, int],
@@ -248,7 +231,7 @@ def _ways(
     return states
 
 
-def _offers(panel: PanelProtocol, controls: Sequence[Control], state: Any, changes: Mapping[str, Any]) -> bool:
+def _offers(panel: Any, controls: Sequence[Control], state: Any, changes: Mapping[str, Any]) -> bool:
     """Whether each value of `changes` is still on offer with the rest, and by the same name."""
     offered, labels = panel.options(state), {control.name: _labels(control.options) for control in controls}
     return all(
@@ -262,19 +245,15 @@ def _labels(options: Sequence[Any]) -> dict[Any, str]:
     return {value: label for label, value in _options(options)}
 
 
-def _shown(
-    panel: PanelProtocol, state: Any, controls: Sequence[Control], values: Mapping[str, list[Any]]
-) -> dict[str, Any]:
+def _shown(panel: Any, state: Any, controls: Sequence[Control], values: Mapping[str, list[Any]]) -> dict[str, Any]:
     """The page's picture of a state, and the values of its controls."""
-    figure = as_json(panel.render(state))
     offered = {}
     for name, options in panel.options(state).items():
         if name in values:
             known = set(values[name])
             offered[name] = [one for one in _options(options) if one[1] in known]
     return {
-        "data": figure["data"],
-        "layout": figure["layout"],
+        "planes": as_json(panel.render(state)),
         "words": panel.alt_text(state).splitlines(keepends=True),  # cut where one state's may be as another's
         "note": panel.explain(state),
         "details": re.split(r"(?=<tr>|<p>|<li>)", panel.details(state)),

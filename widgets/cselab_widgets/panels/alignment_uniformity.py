@@ -14,8 +14,8 @@ from cselab.encoders.any_encoder import as_encoder, encode
 
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
-from ..kit.panel import Panel, rounded
-from ..kit.planes import Plane, side_by_side
+from ..kit.panel import Panel
+from ..kit.planes import Plane, rounded
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
 from ..kit.theme import INK, category_styles
 
@@ -141,7 +141,7 @@ class AlignmentUniformityState(State):
         return None
 
 
-def figure(state: AlignmentUniformityState) -> go.Figure:
+def planes(state: AlignmentUniformityState) -> list[Plane]:
     """Paths in the plane; beside it the score over the steps; and one checkpoint's cosines by grade.
 
     Four traces per method: all its seeds (if several), its whole path (faint, from a
@@ -160,13 +160,13 @@ def figure(state: AlignmentUniformityState) -> go.Figure:
             ("alignment", "alignment (lower: pairs closer)"),
         )
     )
-    planes = [Plane(f"Step {state.step}{_standing(state)}", traces, across, up)]
+    drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, across, up)]
     if state.scored:
         scores = _score_curves(state, styles, numbers)
-        planes.append(Plane(_best(state), scores, {"title": {"text": "step"}}, {"title": {"text": "dev score"}}))
+        drawn.append(Plane(_best(state), scores, {"title": {"text": "step"}}, {"title": {"text": "dev score"}}))
     if state.bands is not None:
-        planes.append(_cosines(state, state.bands))
-    return side_by_side(planes, len(planes))
+        drawn.append(_cosines(state, state.bands))
+    return drawn
 
 
 def _standing(state: AlignmentUniformityState) -> str:
@@ -244,6 +244,9 @@ class AlignmentUniformity(Panel):
     """
 
     state_class = AlignmentUniformityState
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    explain = staticmethod(explain)
 
     def __init__(
         self,

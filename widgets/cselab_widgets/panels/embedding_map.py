@@ -13,8 +13,8 @@ from jaxtyping import Float, Int
 
 from ..kit.fields import State, shown
 from ..kit.inputs import index_pairs, snapshots, texts, values
-from ..kit.panel import SVG_POINTS, Panel, rounded
-from ..kit.planes import Plane, side_by_side
+from ..kit.panel import SVG_POINTS, Panel
+from ..kit.planes import Plane, rounded
 from ..kit.projection import METHODS, PCA, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
 from ..kit.theme import INK, NUMERIC_SCALE, category_styles
 
@@ -247,26 +247,26 @@ class EmbeddingMapState(State):
         return (one[:, :, None] == other[:, None, :]).sum(axis=(1, 2))
 
 
-def figure(state: EmbeddingMapState) -> go.Figure:
+def planes(state: EmbeddingMapState) -> list[Plane]:
     """A plane for each encoder; in each the lines between pairs, the points, and the neighbours of the focus."""
-    planes: list[Plane] = []
+    drawn: list[Plane] = []
+    scale = {"text": state.coloring.title if state.coloring else ""}
+    layout = {
+        "dragmode": "lasso",
+        "selectionrevision": f"{hash_of(state.picked)}",
+        "coloraxis": {"colorscale": NUMERIC_SCALE, "colorbar": {"title": scale, "outlinewidth": 0, "thickness": 14}},
+    }
     reach = state.data.reach(state.projection) if next(iter(state.planes.values())).linear else None
     for title, (encoder, plane) in zip(titles(state), state.planes.items(), strict=True):
         title += _answer(state, encoder)
         points = plane.points[plane.at(state.step)].astype(np.float32)
         traces = [_lines(state, encoder, points)] if state.data.pairs else []
-        traces += _points(state, encoder, points, legend=not planes)
+        traces += _points(state, encoder, points, legend=not drawn)
         traces.append(_nearest(state, encoder, points))
         across, up = _about(points, reach)
-        planes.append(Plane(title, traces, _axis(plane, 0, across), _axis(plane, 1, up), square=True, tall=440))
-    scale = {"text": state.coloring.title if state.coloring else ""}
-    return side_by_side(
-        planes,
-        len(planes),
-        dragmode="lasso",
-        selectionrevision=f"{hash_of(state.picked)}",
-        coloraxis={"colorscale": NUMERIC_SCALE, "colorbar": {"title": scale, "outlinewidth": 0, "thickness": 14}},
-    )
+        axes = _axis(plane, 0, across), _axis(plane, 1, up)
+        drawn.append(Plane(title, traces, *axes, square=True, tall=440, layout=layout))
+    return drawn
 
 
 def hash_of(rows: tuple[int, ...] | None) -> str:
@@ -388,6 +388,10 @@ class EmbeddingMap(Panel):
     """
 
     state_class = EmbeddingMapState
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    explain = staticmethod(explain)
+    details = staticmethod(details)
 
     def __init__(
         self,

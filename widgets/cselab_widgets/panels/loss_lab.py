@@ -22,9 +22,9 @@ from cselab.training import Run, TrainConfig, train
 from cselab.world import World
 
 from ..kit.fields import State, shown
-from ..kit.panel import Panel, rounded
+from ..kit.panel import Panel
 from ..kit.panel_vectors import SameArray, as_views, dropout_views, sentences_or_world
-from ..kit.planes import Plane, heatmap, matrix, named_at_ends, side_by_side
+from ..kit.planes import Plane, heatmap, matrix, named_at_ends, rounded
 from ..kit.theme import INK, NEGATIVE, PALETTE, POSITIVE
 
 POINTS = 25  # of each curve
@@ -237,11 +237,9 @@ def _situations(pair: str, n: int, positive: float, negatives: float) -> tuple[l
     return cosines, rows, columns
 
 
-def figure(state: LossLabState) -> go.Figure:
+def planes(state: LossLabState) -> list[Plane]:
     """The gradient over one cosine; who carries it; the batch's cosines, the loss's gradients at them, the run."""
-    return side_by_side(
-        [_curves(state), _shares(state), _cosines(state), _gradient(state), _run(state)], tabs=QUESTIONS
-    )
+    return [_curves(state), _shares(state), _cosines(state), _gradient(state), _run(state)]
 
 
 def summary(state: LossLabState) -> str:
@@ -289,6 +287,9 @@ class LossLab(Panel):
     """
 
     state_class = LossLabState
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    questions = QUESTIONS
     static_grid = ("loss", "temperature", "focal_m", "off_dropout_m", "margin")
 
     def __init__(

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.planes import Plane, side_by_side
+from ..kit.planes import Plane
 from ..kit.theme import INK, PALETTE
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class MethodMapState(State):
         return Counter(stage for row in self.shown for stage in self.cards[row].stages)
 
 
-def figure(state: MethodMapState) -> go.Figure:
+def planes(state: MethodMapState) -> list[Plane]:
     """A line for each method, a column for each stage; a dot where the method touches it, coloured by family."""
     from cselab_lab.lessons.pipeline_diff import STAGES
 
@@ -93,7 +93,7 @@ def figure(state: MethodMapState) -> go.Figure:
               "side": "top", "fixedrange": True, **bare}  # fmt: skip
     up = {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.3 - len(shown), 2.2],
           "automargin": True, **bare}  # fmt: skip
-    return side_by_side([Plane(answer(state), traces, across, up, tall=LINE * (len(shown) + 2))], 1)
+    return [Plane(answer(state), traces, across, up, tall=LINE * (len(shown) + 2))]
 
 
 def answer(state: MethodMapState) -> str:
@@ -155,6 +155,9 @@ class MethodMap(Panel):
     )
 
     state_class = MethodMapState
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    details = staticmethod(details)
 
     def __init__(self, cards: Iterable["Card"] | None = None, family: str = ALL, key: str | None = None) -> None:
         if cards is None:

@@ -17,9 +17,9 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 
 from ..kit.fields import State, shown
-from ..kit.panel import Panel, rounded
+from ..kit.panel import Panel
 from ..kit.panel_vectors import as_views, dropout_views, sentences_or_world
-from ..kit.planes import Plane, side_by_side
+from ..kit.planes import Plane, rounded
 from ..kit.theme import AFTER, ANCHOR, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
@@ -144,9 +144,9 @@ def _cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 QUESTIONS = {"How far does dropout move a sentence?": (0, 2), "What does noise do to cosines?": (1,)}
 
 
-def figure(state: NoiseLabState) -> go.Figure:
+def planes(state: NoiseLabState) -> list[Plane]:
     """A sentence's cloud; the cosines under each noise; the radius of every cloud."""
-    return side_by_side([_cloud(state), _cosines(state), _radii(state)], tabs=QUESTIONS)
+    return [_cloud(state), _cosines(state), _radii(state)]
 
 
 def summary(state: NoiseLabState) -> str:
@@ -199,6 +199,9 @@ class NoiseLab(Panel):
     """
 
     state_class = NoiseLabState
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    questions = QUESTIONS
     clicks = "sentence"
     static_grid = ("variance", "mean_of")
 

@@ -19,7 +19,7 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.number_table import number_table
 from ..kit.panel import Panel
-from ..kit.planes import Plane, side_by_side
+from ..kit.planes import Plane
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
 from ..kit.theme import INK, category_styles
 from .sentence_cosines import SentenceCosines
@@ -223,15 +223,16 @@ class PairExplorerState(State):
         return next(name for name, count in REMOVED.items() if count == self.removed)
 
 
-def figure(state: PairExplorerState) -> go.Figure:
+def planes(state: PairExplorerState) -> list[Plane]:
     """For each encoder the cosines of the graded pairs as ridges, and the typed pair as a line across them."""
-    data, bands, planes = state.data, state.bands, []
+    data, bands, drawn = state.data, state.bands, []
     across, up = ridge_axes(bands, _limits(state))
     for encoder, style in category_styles(data.encoders).items():
         traces = ridges(data.cosines(encoder, state.removed), bands, encoder, data.hover, style.color)
         traces += [_picked(state, encoder), _typed(encoder, state.cosine(encoder), len(bands), style.color)]
-        planes.append(Plane(answer(state, encoder), traces, across, up, tall=max(300, BAND * len(bands))))
-    return side_by_side(planes, min(len(planes), 3), dragmode="lasso", selectionrevision=str(state.selection))
+        tall, layout = max(300, BAND * len(bands)), {"dragmode": "lasso", "selectionrevision": str(state.selection)}
+        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, layout=layout))
+    return drawn
 
 
 def answer(state: PairExplorerState, encoder: str) -> str:
@@ -310,6 +311,10 @@ class PairExplorer(Panel):
     """
 
     state_class = PairExplorerState
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    explain = staticmethod(explain)
+    details = staticmethod(details)
     static_grid = ("removed", "by")
 
     def __init__(

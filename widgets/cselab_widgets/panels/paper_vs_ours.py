@@ -14,8 +14,8 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.inputs import filled_frame
 from ..kit.number_table import number_table
-from ..kit.panel import Panel, rounded
-from ..kit.planes import Plane, side_by_side
+from ..kit.panel import Panel
+from ..kit.planes import Plane, rounded
 from ..kit.theme import INK, ROLES
 
 if TYPE_CHECKING:
@@ -135,12 +135,12 @@ class PaperVsOursState(State):
         return list(dict.fromkeys(self.frame["row"].iloc[list(self.selection)]))
 
 
-def figure(state: PaperVsOursState) -> go.Figure:
+def planes(state: PaperVsOursState) -> list[Plane]:
     """The numbers of a column, or the map of gains."""
     return _gains(state) if state.view == "gains" else _numbers(state)
 
 
-def _numbers(state: PaperVsOursState) -> go.Figure:
+def _numbers(state: PaperVsOursState) -> list[Plane]:
     """A line for each row: published (diamond) and ours (dot with a bar)."""
     theirs, ours = ("published_gain", "gain") if state.of_gains else ("published", "ours")
     lines = state.shown.dropna(subset=[theirs, ours], how="all").iloc[::-1]  # the first on top
@@ -165,7 +165,7 @@ def _numbers(state: PaperVsOursState) -> go.Figure:
         "showgrid": False,
         "ticks": "",
     }
-    return side_by_side([Plane(answer(state), traces, across, up, tall=max(190, LINE * len(lines)))], 1)
+    return [Plane(answer(state), traces, across, up, tall=max(190, LINE * len(lines)))]
 
 
 def answer(state: PaperVsOursState) -> str:
@@ -178,7 +178,7 @@ def answer(state: PaperVsOursState) -> str:
     return f"{counted} over {escape(state.baseline)}" + " have the paper's sign" * bool(len(both))
 
 
-def _gains(state: PaperVsOursState) -> go.Figure:
+def _gains(state: PaperVsOursState) -> list[Plane]:
     """A cell for each row and column: the number of a gain, in colour where the seeds decide its sign."""
     tests, methods, lines = state.columns, state.rows, state.lines
     cells = [[lines.get((method, test)) for test in tests] for method in methods]
@@ -205,7 +205,7 @@ def _gains(state: PaperVsOursState) -> go.Figure:
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
     across = {**plain, "side": "top", "fixedrange": True, "autotickangles": [0, 90]}
     up = {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]}
-    return side_by_side([Plane(escape(counted(state)), [heat], across, up, tall=CELL * len(methods))], 1)
+    return [Plane(escape(counted(state)), [heat], across, up, tall=CELL * len(methods))]
 
 
 def _gain_cell(one: Mapping[str, Any]) -> str:
@@ -366,6 +366,10 @@ class PaperVsOurs(Panel):
     """
 
     state_class = PaperVsOursState
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    explain = staticmethod(explain)
+    details = staticmethod(details)
 
     def __init__(
         self,

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import plotly.graph_objects as go
-
 from ..kit.panel import Panel
-from ..kit.planes import Plane, side_by_side
+from ..kit.planes import Plane
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +24,12 @@ class PictureState:
             raise ValueError(f"columns is {self.columns}; expected at least 1.")
 
 
-def figure(state: PictureState) -> go.Figure:
+def planes(state: PictureState) -> list[Plane]:
     """The planes, row by row; their traces are copied, and known by their place and their name."""
-    planes = [
+    return [
         plane._replace(traces=[_known(trace, f"{number}.{at}") for at, trace in enumerate(plane.traces)])
         for number, plane in enumerate(state.planes)
     ]
-    return side_by_side(planes, min(state.columns, len(planes)))
 
 
 def _known(trace: Any, place: str) -> Any:
@@ -59,11 +56,12 @@ class Picture(Panel):
     the loss falls from 2 to 1.5
     """
 
-    render = staticmethod(figure)
+    render = staticmethod(planes)
     alt_text = staticmethod(lambda state: state.words)
     explain = staticmethod(lambda state: state.note)
 
     def __init__(
         self, planes: Sequence[Plane], words: str, note: str = "", columns: int = 3, key: str | None = None
     ) -> None:
+        self.columns = columns  # type: ignore[misc]
         super().__init__(PictureState(planes, words, note, columns), key)

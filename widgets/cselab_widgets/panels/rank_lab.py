@@ -15,9 +15,9 @@ from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
 from ..kit.fields import State, shown
-from ..kit.panel import Panel, rounded
+from ..kit.panel import Panel
 from ..kit.panel_vectors import named_views
-from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, side_by_side
+from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, rounded
 from ..kit.theme import AFTER, BEFORE, INK, OURS, PALETTE
 
 NORMAL = "normal numbers"
@@ -121,7 +121,7 @@ QUESTIONS = {
 }
 
 
-def figure(state: RankLabState) -> go.Figure:
+def planes(state: RankLabState) -> list[Plane]:
     """The rank by the batch size; the matrix and its singular values; how far each loss can fall."""
     heat = heatmap(
         cross_correlation(*(view[:, :DIMENSIONS] for view in state.both["uncentred"])).numpy().round(3),
@@ -130,7 +130,7 @@ def figure(state: RankLabState) -> go.Figure:
         "dimensions %{y} and %{x}: %{z:.2f}",
         scale=True,
     )
-    planes = [
+    return [
         _ranks(state),
         _singular_values(state),
         matrix(
@@ -141,7 +141,6 @@ def figure(state: RankLabState) -> go.Figure:
         ),
         *(_floor(state, name) for name in state.losses),
     ]
-    return side_by_side(planes, tabs=QUESTIONS)
 
 
 def summary(state: RankLabState) -> str:
@@ -185,6 +184,9 @@ class RankLab(Panel):
     """
 
     state_class = RankLabState
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    questions = QUESTIONS
     static_grid = ("batch_size", "artificial_rows")
 
     def __init__(

@@ -23,8 +23,8 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 
 from ..kit.fields import shown
-from ..kit.panel import Panel, rounded
-from ..kit.planes import Plane, side_by_side
+from ..kit.panel import Panel
+from ..kit.planes import Plane, rounded
 from ..kit.theme import INK, PALETTE
 
 if TYPE_CHECKING:
@@ -119,10 +119,10 @@ def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], li
     return steps, rounded(values.mean(0)), rounded(values.min(0)), rounded(values.max(0))
 
 
-def figure(state: TrainingMonitorState) -> go.Figure:
+def planes(state: TrainingMonitorState) -> list[Plane]:
     """A plane a column: the current run as a thick line, finished ones as thin ones with the band of their seeds."""
     columns = list(COLUMNS.items())[: None if state.every else 2]
-    return side_by_side([_plane(state, column, title) for column, title in columns], min(3, len(columns)))
+    return [_plane(state, column, title) for column, title in columns]
 
 
 def summary(state: TrainingMonitorState) -> str:
@@ -191,6 +191,10 @@ class TrainingMonitor(Panel):
     No active run
       SimCSE  2 runs, best dev score 51.70 (51.40 to 52.00)
     """
+
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    explain = staticmethod(explain)
 
     def __init__(self, runs: Mapping[str, Any] | None = None, key: str | None = None) -> None:
         others = {str(name): _histories(str(name), given) for name, given in (runs or {}).items()}

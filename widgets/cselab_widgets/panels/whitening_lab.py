@@ -16,9 +16,9 @@ from cselab.sgw import covariance, group_whitening_matrix
 
 from ..kit.fields import State, shown
 from ..kit.number_table import number_table
-from ..kit.panel import Panel, rounded
+from ..kit.panel import Panel
 from ..kit.panel_vectors import SameArray, named_views
-from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, side_by_side
+from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, rounded
 from ..kit.theme import AFTER, BEFORE, INK
 
 STRATEGIES = ("PCA", "ZCA", "group", "shuffled group")  # the rows of WhitenedCSE's table 3
@@ -204,11 +204,11 @@ def _fitted_on(views: SameArray, batch_size: int, seed: int) -> tuple[Tensor, Te
     return batch, others, measured(batch)
 
 
-def figure(state: WhiteningLabState) -> go.Figure:
+def planes(state: WhiteningLabState) -> list[Plane]:
     """The covariance before, after, and of held-out sentences; the spectra; two channels stage by stage."""
     whitened = outcome(state)
     off, after, others = (one.numbers["correlation"] for one in whitened.measured.values())
-    planes = [
+    return [
         _covariance(
             f"Before: correlation {off:.2f} on average",
             "before",
@@ -233,7 +233,6 @@ def figure(state: WhiteningLabState) -> go.Figure:
         _spectra(whitened),
         _stage(state, whitened),
     ]
-    return side_by_side(planes, tabs=QUESTIONS)
 
 
 def summary(state: WhiteningLabState) -> str:
@@ -293,6 +292,10 @@ class WhiteningLab(Panel):
     """
 
     state_class = WhiteningLabState
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    details = staticmethod(details)
+    questions = QUESTIONS
     static_grid = ("strategy", "batch_size", "num_groups")
 
     def __init__(

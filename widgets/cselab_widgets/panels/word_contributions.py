@@ -6,14 +6,13 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from cselab.encoders.any_encoder import as_encoder
 from cselab.encoders.words import CosineParts, explain_cosine
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.planes import Plane, heatmap, side_by_side
+from ..kit.planes import Plane, heatmap
 from .pair_explorer import TYPED, typed_in
 
 if TYPE_CHECKING:
@@ -53,13 +52,13 @@ class WordContributionsState(State):
         return {name: self._known[name, *pair] for name in names if name}
 
 
-def figure(state: WordContributionsState) -> go.Figure:
+def planes(state: WordContributionsState) -> list[Plane]:
     """For each encoder a heat map of word pairs, in hundredths of the cosine, and the sums at its edges."""
     drawn = state.drawn
     exact = [parts.pairs for parts in drawn.values() if parts.pairs is not None]
     inside = 100 * max((np.abs(pairs).max() for pairs in exact), default=1)
     edge = 100 * max(np.abs([*parts.of_first, *parts.of_second]).max() for parts in drawn.values())
-    return side_by_side([_plane(number, *each, inside, edge) for number, each in enumerate(drawn.items())], len(drawn))
+    return [_plane(number, *each, inside, edge) for number, each in enumerate(drawn.items())]
 
 
 def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: float) -> Plane:
@@ -137,6 +136,9 @@ class WordContributions(Panel):
     """
 
     state_class = WordContributionsState
+    render = staticmethod(planes)
+    alt_text = staticmethod(summary)
+    explain = staticmethod(explain)
 
     def __init__(
         self,
