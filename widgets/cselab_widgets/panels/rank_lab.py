@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,12 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import named_views
 from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, rounded
-from ..kit.theme import AFTER, BEFORE, INK, OURS, PALETTE
+from ..kit.theme import AFTER, BEFORE, INK, OURS
 
 NORMAL = "normal numbers"
 DIMENSIONS = 48  # of the heat map
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
+BOUND, EXCLUDED = INK, "rgba(128, 128, 128, 0.16)"
 SIZES = (2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 
 
@@ -96,12 +97,20 @@ class RankLabState(State):
         values = self.singular_values[name]
         return int((values > values.max() * self.dimensions * np.finfo(np.float64).eps).sum())
 
-    def floors(self, batch_size: int | None = None) -> dict[str, float]:
-        """The lowest each loss can reach with so many sentences."""
+    @cached_property
+    def floors(self) -> dict[str, float]:
+        """The lowest that each loss can reach with this batch."""
         return {
-            "Barlow Twins": barlow_twins_floor(self.dimensions, self.bound(batch_size), self.weight),
+            "Barlow Twins": barlow_twins_floor(self.dimensions, self.bound(), self.weight),
             "dimension-wise": dimension_contrastive_floor(self.dimensions, self.temperature),
         }
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """The batch sizes of the lines: to where the batch has all dimensions, and beyond."""
+        knee = max(self.dimensions - self.artificial_rows, 2)
+        far = round(max(1.6 * self.dimensions, 1.1 * self.rows))
+        return tuple(sorted({2, *(n for n in SIZES if n < far), knee, far}))
 
     @cached_property
     def losses(self) -> dict[str, float]:
@@ -115,14 +124,21 @@ class RankLabState(State):
 
 
 QUESTIONS = {
-    "How many directions do N sentences have?": (0,),
-    "How many singular values are above 0?": (1, 2),
-    "How low can the loss get?": (3, 4),
+    "How low can the loss get?": (0, 1),
+    "How many directions do N sentences have?": (2, 3),
+    "How many singular values are above 0?": (4,),
 }
 
 
+@lru_cache(maxsize=64)
+def _barlow_floors(sizes: tuple[int, ...], dimensions: int, artificial_rows: int, weight: float) -> list[float]:
+    """The floor of Barlow Twins by batch size, which the batch itself does not change."""
+    ranks = (min(size + artificial_rows, dimensions) for size in sizes)
+    return rounded(barlow_twins_floor(dimensions, rank, weight) for rank in ranks)
+
+
 def planes(state: RankLabState) -> list[Plane]:
-    """The rank by the batch size; the matrix and its singular values; how far each loss can fall."""
+    """How far each loss can fall; the rank by the batch size, and the matrix; its singular values."""
     heat = heatmap(
         cross_correlation(*(view[:, :DIMENSIONS] for view in state.both["uncentred"])).numpy().round(3),
         "matrix",
@@ -131,15 +147,15 @@ def planes(state: RankLabState) -> list[Plane]:
         scale=True,
     )
     return [
+        *_floors(state),
         _ranks(state),
-        _singular_values(state),
         matrix(
             f"The first {len(heat.z)} of {state.dimensions} dimensions",
             heat,
             "dimension",
             "The cross-correlation of the views. Barlow Twins pulls the diagonal to 1 and the rest to 0.",
         ),
-        *(_floor(state, name) for name in state.losses),
+        _singular_values(state),
     ]
 
 
@@ -152,7 +168,7 @@ def summary(state: RankLabState) -> str:
         f"  rank {state.rank('uncentred')} uncentred, {state.rank('centred')} centred; "
         f"{'full rank' if bound == state.dimensions else f'at most {bound} of {state.dimensions}'}",
     ]
-    for name, floor in state.floors().items():
+    for name, floor in state.floors.items():
         lines.append(f"  {name:14}  now {state.losses[name]:8.3f}  lowest possible {floor:8.3f}")
     return "\n".join(lines)
 
@@ -253,17 +269,19 @@ def normal_views() -> np.ndarray:
     return np.stack([0.9**0.5 * clean + 0.1**0.5 * each for each in noise]).astype(np.float32)
 
 
-def _by_size(state: RankLabState, name: str, line: Any, value: float, here: str) -> tuple[list[go.Scatter], dict]:
-    """A bound of each batch size as a line, this batch's `value` as a point; and the axis of sizes."""
-    knee, far = max(state.dimensions - state.artificial_rows, 0), max(1.6 * state.dimensions, 1.1 * state.batch_size)
-    sizes = sorted({2, *(n for n in SIZES if n < far), state.batch_size, knee, round(far)})
+def _by_size(
+    state: RankLabState, name: str, bound: Sequence[float], value: float, here: str, fill: str
+) -> tuple[list[go.Scatter], dict]:
+    """A bound of each batch size as a line, what it excludes as a shadow, this batch's `value` as a point; the axis."""
     traces = [
         go.Scatter(
-            x=sizes,
-            y=rounded(map(line, sizes)),
+            x=list(state.sizes),
+            y=bound,
             uid=name,
             mode="lines",
-            line={"color": PALETTE[0], "width": 3},
+            line={"color": BOUND, "width": 3},
+            fill=fill,
+            fillcolor=EXCLUDED,
             hovertemplate="N = %{x}: %{y}<extra></extra>",
         ),
         go.Scatter(
@@ -273,16 +291,18 @@ def _by_size(state: RankLabState, name: str, line: Any, value: float, here: str)
             mode="markers+text",
             text=[f"  this batch: {here}"],
             textposition="middle right",
-            marker={"color": OURS, "size": 13},
+            marker={"color": OURS, "size": 15},
+            cliponaxis=False,
             hovertemplate="N = %{x}: %{y}<extra>this batch</extra>",
         ),
     ]
-    return traces, {"title": {"text": "batch size N"}, "range": [0, round(far)]}
+    return traces, {"title": {"text": "batch size N"}, "range": [0, state.sizes[-1]]}
 
 
 def _ranks(state: RankLabState) -> Plane:
     rank = state.rank("uncentred")
-    lines, x = _by_size(state, "bound", state.bound, rank, str(rank))
+    bound = [state.bound(size) for size in state.sizes]
+    lines, x = _by_size(state, "bound", bound, rank, str(rank), "none")
     lines[1].textposition = "bottom right" if rank > 0.1 * state.dimensions else "top right"
     lines.append(
         go.Scatter(
@@ -294,9 +314,8 @@ def _ranks(state: RankLabState) -> Plane:
             line={"color": INK, "dash": "dot", "width": 1.5},
         )
     )
-    more = f" and {state.artificial_rows} artificial rows" if state.artificial_rows else ""
     return Plane(
-        f"{state.batch_size} sentences{more}: rank {rank} of {state.dimensions}",
+        f"{_rows(state)}: rank {rank} of {state.dimensions}",
         lines,
         x,
         {"title": {"text": "rank"}, "range": [0, 1.15 * state.dimensions]},
@@ -330,14 +349,35 @@ def _singular_values(state: RankLabState) -> Plane:
     )
 
 
-def _floor(state: RankLabState, name: str) -> Plane:
-    loss, floor = state.losses[name], state.floors()[name]
-    lines, x = _by_size(state, name, lambda n: state.floors(n)[name], round(loss, 4), f"{loss:.4g}")
-    highest = max(loss, *lines[0].y)
-    low = 0.0 if name == "Barlow Twins" else floor - 0.5 * (highest - floor)
-    words = {
-        "Barlow Twins": "No vectors reach below the line. Each sentence and each artificial row lowers it.",
-        "dimension-wise": "The line does not depend on N: rank does not stop this loss.",
+def _floors(state: RankLabState) -> list[Plane]:
+    """How low each loss can get: Barlow Twins depends on the batch size, the dimension-wise loss does not."""
+    barlow = _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)
+    flat = rounded([state.floors["dimension-wise"]]) * len(state.sizes)
+    enough = state.bound() == state.dimensions
+    answers = {
+        "Barlow Twins": (
+            f"N + M = {state.batch_size + state.artificial_rows} reaches all {state.dimensions} dimensions: "
+            "Barlow Twins can fall to 0"
+            if enough
+            else f"With {_rows(state)}, Barlow Twins cannot fall below {state.floors['Barlow Twins']:.3g}",
+            "No vectors reach the shadow. Each sentence and each artificial row lowers the line.",
+        ),
+        "dimension-wise": (
+            f"The dimension-wise loss: {state.floors['dimension-wise']:.3g}, whatever the batch",
+            "The line does not depend on N, so rank does not stop this loss.",
+        ),
     }
-    y = {"title": {"text": "loss"}, "range": [low, highest + 0.12 * (highest - low)]}
-    return Plane(f"{name} cannot fall below {floor:.4g}", lines, x, y, words=words[name])
+    drawn = []
+    for (name, (answer, words)), line in zip(answers.items(), (barlow, flat), strict=True):
+        loss = state.losses[name]
+        lines, x = _by_size(state, name, line, round(loss, 4), f"{loss:.3g}", "tozeroy")
+        highest, lowest = max(loss, *line[2:]), min(line)
+        low = 0.0 if name == "Barlow Twins" else lowest - 0.5 * (highest - lowest)
+        y = {"title": {"text": "loss"}, "range": [low, highest + 0.12 * (highest - low)]}
+        drawn.append(Plane(answer, lines, x, y, words=words))
+    return drawn
+
+
+def _rows(state: RankLabState) -> str:
+    more = f" and {state.artificial_rows} artificial rows" if state.artificial_rows else ""
+    return f"{state.batch_size} sentences{more}"
