@@ -10,19 +10,23 @@ from cselab_widgets.kit.projection import Projection, project
 
 
 def traces(panel, **changes) -> dict:
-    return {trace.uid: trace for plane in panel.planes(**changes) for trace in plane.traces}
+    """The traces of each encoder's map: those of sentences by encoder and name, the others by their uid."""
+    return {
+        f"{encoder}: {trace.uid.removeprefix('sentences: ')}": trace
+        for encoder in panel.state.encoders
+        for trace in panel.planes(**{**changes, "encoder": encoder})[0].traces
+    }
 
 
-def points(panel, plane=None, **changes) -> list:
-    """The traces of sentences, of all planes or one."""
-    planes = panel.planes(**changes)
-    drawn = [trace for one in (planes if plane is None else [planes[plane]]) for trace in one.traces]
-    return [trace for trace in drawn if trace.uid.split(": ")[1] not in ("pairs", "nearest")]
+def points(panel, **changes) -> list:
+    """The traces of sentences in the map of the first encoder."""
+    (plane,) = panel.planes(**{"encoder": panel.state.encoders[0], **changes})
+    return [trace for trace in plane.traces if trace.uid.startswith("sentences: ")]
 
 
 def hovers(panel) -> list[str]:
     """The hover texts of the first plane, group by group."""
-    return [text for trace in points(panel, 0) for _, text in trace.customdata]
+    return [text for trace in points(panel) for _, text in trace.customdata]
 
 
 @pytest.fixture
@@ -45,13 +49,32 @@ def test_each_sentence_is_a_point_of_its_projection(panel, embeddings):
         np.testing.assert_allclose(drawn[f"plain: {name}"].y, expected[rows, 1], atol=1e-4)
 
 
-def test_encoders_stand_side_by_side_on_one_scale(panel):
-    plain, simcse = panel.planes()
+def test_the_map_moves_between_encoders_on_one_scale(panel):
+    """The same traces, so that Plotly moves the dots, and axes that point the same way."""
+    (plain,), (simcse,) = panel.planes(encoder="plain"), panel.planes(encoder="SimCSE")
+    assert [trace.uid for trace in plain.traces] == [trace.uid for trace in simcse.traces]
     for axis in ("x", "y"):
         lengths = [np.ptp(getattr(plane, axis)["range"]) for plane in (plain, simcse)]
         assert lengths[0] == pytest.approx(lengths[1], abs=1e-3)
-    assert plain.square and simcse.square
-    assert {trace.uid.split(":")[0] for trace in simcse.traces} == {"SimCSE"}
+    assert plain.square and plain.layout["transition"]["duration"] > 0
+    mirrored = EmbeddingMap(panel.state.sentences, {"a": rows(5), "b": rows(5) * [-1, 1, 1], "c": 2 * rows(5)})
+    a, b, c = (mirrored.state.points(name) for name in "abc")
+    np.testing.assert_allclose(a, c, atol=1e-6)
+    assert ((a - a.mean(0)) * (b - b.mean(0))).sum(0).min() > 0
+
+
+def test_clusters_have_their_names_at_the_middle_of_an_ellipse(sentences):
+    near = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[9, 0, 0], [0, 9, 0]], 20, axis=0)
+    panel = EmbeddingMap([str(i) for i in range(40)], {"a": near}, color=["x"] * 20 + ["<y>"] * 20)
+    found = traces(panel)
+    assert found["a: names"].text == ("<b>x</b>", "<b>&lt;y&gt;</b>") and not found["a: x"].showlegend
+    for number, name in enumerate(("x", "<y>")):
+        dots = np.stack([found[f"a: {name}"].x, found[f"a: {name}"].y])
+        ellipse = np.stack([found[f"a: region: {name}"].x, found[f"a: region: {name}"].y])
+        assert found["a: names"].x[number] == pytest.approx(np.median(dots[0]), abs=1e-3)
+        np.testing.assert_allclose(ellipse[:, :-1].mean(1), dots.mean(1), atol=1e-3)
+        edge = ellipse - dots.mean(1, keepdims=True)
+        np.testing.assert_allclose((edge * np.linalg.solve(np.cov(dots), edge)).sum(0), 1.5**2, rtol=0.01)
 
 
 def test_a_long_sentence_is_wrapped_in_the_hover(embeddings):
@@ -65,7 +88,7 @@ def test_numbers_are_laid_along_one_scale_for_all_encoders(sentences, embeddings
     panel = EmbeddingMap(
         sentences, {"a": embeddings, "b": embeddings}, color=np.array([0, 1, 2.5, 4, 5]), color_title="grade"
     )
-    assert [trace.marker.color for trace in points(panel)] == [(0.0, 1.0, 2.5, 4.0, 5.0)] * 2
+    assert [trace.marker.color for trace in points(panel)] == [(0.0, 1.0, 2.5, 4.0, 5.0)]
     assert {trace.marker.coloraxis for trace in points(panel)} == {"coloraxis"}
     assert panel.figure().layout.coloraxis.colorbar.title.text == "grade"
     assert hovers(panel)[2].endswith("grade: 2.5")
@@ -88,11 +111,11 @@ def test_the_axes_may_be_fitted_on_the_first_step(sentences, embeddings):
     panel = EmbeddingMap(sentences, {"SimCSE": snapshots}, fit_on="first")
     assert "the axes are those of step 0" in panel.explain(panel.state)
     expected = project(snapshots, "first").points[50]
-    np.testing.assert_allclose(panel.figure().data[0].x, expected[:, 0], atol=1e-4)
+    np.testing.assert_allclose(points(panel)[0].x, expected[:, 0], atol=1e-4)
 
 
 def test_pairs_are_joined_end_to_end_and_the_lines_can_be_hidden(panel):
-    points = panel.state.planes["SimCSE"].points[50]
+    points = panel.state.points("SimCSE")
     lines = traces(panel)["SimCSE: pairs"]
     assert lines.x[2] is None and lines.x[5] is None
     np.testing.assert_allclose([lines.x[k] for k in (0, 1, 3, 4)], points[:4, 0], atol=1e-4)
@@ -111,8 +134,8 @@ def test_found_sentences_stand_out_in_all_encoders(panel):
 def test_points_are_svg_up_to_the_limit_and_webgl_beyond(embeddings):
     rng = np.random.default_rng(0)
     for rows, kind in [(SVG_POINTS, go.Scatter), (SVG_POINTS + 1, go.Scattergl)]:
-        drawn = EmbeddingMap(["s"] * rows, {"a": rng.normal(size=(rows, 3))}).figure()
-        assert type(drawn.data[0]) is kind
+        drawn = points(EmbeddingMap(["s"] * rows, {"a": rng.normal(size=(rows, 3))}))
+        assert type(drawn[0]) is kind
 
 
 def test_the_summary_tells_spread_and_variance(sentences):

@@ -93,7 +93,7 @@ def test_a_loss_stands_at_the_batch_and_its_line_is_its_floor(lab):
 
 
 def test_losses_with_artificial_rows_agree_with_a_slow_loop(lab):
-    """The batch is scaled to the length of the normal rows; Barlow Twins counts them, the dimension-wise loss does not."""
+    """Vectors get the length of the artificial rows, which only Barlow Twins counts."""
     state = RankLab(vectors=3 * lab.state.sources["vectors"], artificial_rows=40).state
     views = 3 * lab.state.sources["vectors"][:2, :64].astype(float)
     one, other = views / np.sqrt(np.mean(views**2))

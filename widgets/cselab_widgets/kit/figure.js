@@ -14,7 +14,9 @@ const cselabFigure = (() => {
   const WIDE = [0, 1000, 660]; // pixels: so wide at most
   const HEAD = 24; // pixels of a line of a title in a saved picture
   const ABOVE = 14; // pixels between a title and its plot
+  const BESIDE = 260; // pixels of the text beside a plane
   const TOUCH = matchMedia("(hover: none)");
+  const STILL = matchMedia("(prefers-reduced-motion: reduce)");
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
 
   const span = ([low, high]) => high - low;
@@ -57,7 +59,7 @@ const cselabFigure = (() => {
   // One plane, so `tall`, under a legend of `top` pixels; beside it the names at the ends of its lines, or a scale. Its title
   // and its words stand around the plot, see `make`.
   const fitted = (tall, top) => (data, given, width) => {
-    const { title, ...layout } = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
+    const { title, transition, ...layout } = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
     const { xaxis, yaxis } = layout;
     const ends = data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
@@ -82,7 +84,8 @@ const cselabFigure = (() => {
     const above = { xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
     const legend = { orientation: "h", x: 8 / width, y: 1 - ABOVE / whole, itemsizing: "constant", ...above };
     const dragmode = layout.dragmode ?? (TOUCH.matches ? false : "zoom"); // a finger scrolls the page
-    return { ...layout, dragmode, width, height: whole, margin, uirevision: "reader", legend };
+    const moving = transition && !STILL.matches ? { transition } : {};
+    return { ...layout, ...moving, dragmode, width, height: whole, margin, uirevision: "reader", legend };
   };
 
   // Whether two values of figures are equal, entry by entry.
@@ -100,8 +103,9 @@ const cselabFigure = (() => {
   // What they say when pointed at.
   const textsOf = (points) => points.map((point) => point.customdata?.[1] ?? point.hovertext ?? point.text).filter(Boolean);
 
-  // A plot in `el`, drawn by `draw(figure, fit, width)`; `told(event, rows, texts)` hears of clicks and selections.
-  function plot(Plotly, el, told) {
+  // A plot in `el`, drawn by `draw(figure, fit, width)`; `told(event, rows, texts)` hears of clicks and selections, and
+  // `pointed(texts)` of the points under the pointer.
+  function plot(Plotly, el, told, pointed) {
     let drawing = 0;
     let lasso = false;
     const quietly = (drawn) => {
@@ -112,7 +116,9 @@ const cselabFigure = (() => {
       const traces = data.map((trace) => ({ ...trace })); // Plotly writes into what it is given
       const first = !el.data;
       quietly(Plotly.react(el, { data: traces, layout: fit(traces, layout, width), config }));
-      if (!first || !told) return;
+      if (!first) return;
+      el.on("plotly_hover", ({ points }) => pointed(textsOf(points)));
+      if (!told) return;
       el.on("plotly_click", ({ points }) => told("click", rowsOf(points), textsOf(points)));
       // A redraw, too, tells of a selection: of nothing, whatever was selected. Only what a hand draws is passed on.
       el.on("plotly_selecting", () => (lasso ||= !drawing));
@@ -218,9 +224,11 @@ const cselabFigure = (() => {
     const make = () => {
       const made = (tag, name) => Object.assign(document.createElement(tag), { className: name && `cselab-${name}` });
       const [cell, title, el, note] = [made("div", "plane"), made("p", "title"), made("div", ""), made("p", "note")];
-      cell.append(title, el, note);
+      const text = made("p", "reads"); // of the point under the pointer
+      cell.append(title, el, text, note);
       planes.append(cell);
-      return { cell, title, el, note, draw: plot(Plotly, el, told) };
+      const pointed = ([found]) => found && text.classList.contains("cselab-reading") && (text.innerHTML = found);
+      return { cell, title, el, text, note, draw: plot(Plotly, el, told, pointed) };
     };
     // The panel shows the controls of the question that is asked; see panel.css.
     const ask = (number) => {
@@ -257,10 +265,12 @@ const cselabFigure = (() => {
         shown.cell.hidden = !visible.includes(i);
         if (shown.cell.hidden || (shown.width === room && shown.top === top && same(shown.part, part))) return;
         Object.assign(shown, { width: room, top, part });
-        const { words, tall } = part.layout.meta;
+        const { words, tall, reads } = part.layout.meta;
         shown.title.textContent = unmarked(part.layout.title.text);
         shown.note.textContent = words;
-        shown.draw({ ...part, config }, fitted(tall || usual, top), room);
+        shown.text.textContent ||= reads;
+        shown.text.classList.toggle("cselab-reading", Boolean(reads));
+        shown.draw({ ...part, config }, fitted(tall || usual, top), reads && room >= NARROW ? room - BESIDE : room);
       });
     };
     const refit = () => {

@@ -15,7 +15,8 @@ class Plane(NamedTuple):
     """One of a panel's planes: its answer as a title, traces in it, its axes (as Plotly takes them).
 
     `square`: both axes have one scale. `words`: two lines at most, shown under it. `tall`: pixels that its rows need;
-    by default the room decides. `layout`: more of Plotly's layout.
+    by default the room decides. `layout`: more of Plotly's layout. `reads`: beside the plane stands the text of the
+    point under the pointer, and these words until there is one.
     """
 
     title: str
@@ -26,6 +27,7 @@ class Plane(NamedTuple):
     words: str = ""
     tall: int = 0
     layout: Mapping[str, Any] = MappingProxyType({})
+    reads: str = ""
 
     def figure(self) -> go.Figure:
         """The plane as a Plotly figure; figure.js fits it to its place. The legend names each name once."""
@@ -41,7 +43,7 @@ class Plane(NamedTuple):
             "title": {"text": self.title},
             "xaxis": _axis(self.x, 8),
             "yaxis": {**_axis(self.y, 4), **one_scale},
-            "meta": {"words": self.words, "tall": self.tall},
+            "meta": {"words": self.words, "tall": self.tall, "reads": self.reads},
             **self.layout,
         }
         # Checked traces take plotly.py ten times as long; the tests check them.

@@ -1,4 +1,4 @@
-"""Sentences as points: embeddings of one encoder or several, each in its own plane."""
+"""Sentences as points: embeddings of one encoder or several, in one map that moves between them."""
 
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ from ..kit.inputs import index_pairs, snapshots, texts, values
 from ..kit.panel import SVG_POINTS, Panel
 from ..kit.planes import Plane, rounded
 from ..kit.projection import METHODS, PCA, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
-from ..kit.theme import INK, NUMERIC_SCALE, category_styles
+from ..kit.theme import INK, NUMERIC_SCALE, Style, category_styles
 
 if TYPE_CHECKING:
     import pandas
@@ -26,6 +26,9 @@ LISTED = 10  # selected sentences named below the plot
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
 OF_WHICH = f"a found or lassoed sentence; without a search, one of the first {OFFERED}"
 MOVED = "select the ten sentences that kept the fewest of their ten nearest neighbours"
+NAMED = 12  # clusters with their names in the map
+READ = "Point at a dot: its sentence stands here."
+MORPH = 700  # milliseconds from one encoder or step to the next
 FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
 
 
@@ -90,6 +93,20 @@ class MapData:
             return np.max([np.ptp(points, axis=0) for points in clouds], axis=0)
 
         return self._once(("reach", method), compute)
+
+    def facing(self, encoder: str, method: str) -> Float[np.ndarray, "2"]:
+        """1 or -1 for each axis: an axis is free to point either way, and here points as the first encoder's does."""
+        first = next(iter(self.vectors))
+        if encoder == first or not self.plane(encoder, method).linear:
+            return np.ones(2)
+
+        def compute() -> np.ndarray:
+            one, other = (self.plane(name, method).points for name in (first, encoder))
+            apart = [points[next(iter(points))] for points in (one, other)]
+            alike = np.prod([points - points.mean(0) for points in apart], axis=0).sum(0)
+            return np.where(alike < 0, -1.0, 1.0)
+
+        return self._once(("facing", encoder, method), compute)
 
     def directions(self, encoder: str, step: int | None) -> Float[np.ndarray, "n d"]:
         """The vectors scaled to length 1."""
@@ -170,6 +187,7 @@ class EmbeddingMapState(State):
     """Projected sentences by encoder, and how they are looked at.
 
     Attributes:
+        encoder: the encoder whose map is shown.
         step: the training step looked at; None if no encoder has several.
         projection: one of `METHODS`.
         find: text that was searched for; "" if nothing was.
@@ -182,6 +200,7 @@ class EmbeddingMapState(State):
 
     data: MapData
     step: int | None = shown("step", "steps", "steps")
+    encoder: str = shown("encoder", "buttons", "encoders", "", width="auto")
     find: str = shown("find", "text", (), "", placeholder="in sentences and labels", layout={"width": "18em"})
     focus: int | None = shown("nearest to", "rows", (), None, width="26em", tooltip=OF_WHICH)
     projection: str = shown("projection", "list", METHODS, PCA)
@@ -194,6 +213,15 @@ class EmbeddingMapState(State):
         super().__post_init__()
         for encoder in self.data.vectors:
             self.data.plane(encoder, self.projection)  # so that what cannot be projected is not taken on
+
+    @property
+    def encoders(self) -> list[str]:
+        return list(self.data.vectors)
+
+    def points(self, encoder: str) -> Float[np.ndarray, "n 2"]:
+        """The encoder's sentences in the plane, its axes turned the way of the first encoder's."""
+        plane, step = self.planes[encoder], self.shown_steps[encoder]
+        return (plane.points[step] * self.data.facing(encoder, self.projection)).astype(np.float32)
 
     @property
     def compares(self) -> bool:
@@ -248,25 +276,23 @@ class EmbeddingMapState(State):
 
 
 def planes(state: EmbeddingMapState) -> list[Plane]:
-    """A plane for each encoder; in each the lines between pairs, the points, and the neighbours of the focus."""
-    drawn: list[Plane] = []
+    """The encoder's map: regions, lines between pairs, points, names of clusters, the neighbours of the focus."""
+    plane, data = state.planes[state.encoder], state.data
+    points = state.points(state.encoder)
     scale = {"text": state.coloring.title if state.coloring else ""}
     layout = {
         "dragmode": "lasso",
         "selectionrevision": f"{hash_of(state.picked)}",
         "coloraxis": {"colorscale": NUMERIC_SCALE, "colorbar": {"title": scale, "outlinewidth": 0, "thickness": 14}},
+        "transition": {"duration": MORPH, "easing": "cubic-in-out"},
     }
-    reach = state.data.reach(state.projection) if next(iter(state.planes.values())).linear else None
-    for title, (encoder, plane) in zip(titles(state), state.planes.items(), strict=True):
-        title += _answer(state, encoder)
-        points = plane.points[plane.at(state.step)].astype(np.float32)
-        traces = [_lines(state, encoder, points)] if state.data.pairs else []
-        traces += _points(state, encoder, points, legend=not drawn)
-        traces.append(_nearest(state, encoder, points))
-        across, up = _about(points, reach)
-        axes = _axis(plane, 0, across), _axis(plane, 1, up)
-        drawn.append(Plane(title, traces, *axes, square=True, tall=440, layout=layout))
-    return drawn
+    traces = [_region(name, points[rows], style) for name, rows, style in _clusters(state)]
+    traces += [_lines(state, points)] if data.pairs else []
+    traces += _points(state, points)
+    traces += [_nearest(state, points), _names(state, points)]
+    across, up = _limits(state)
+    axes = _axis(plane, 0, across), _axis(plane, 1, up)
+    return [Plane(_answer(state), traces, *axes, square=True, tall=460, layout=layout, reads=READ)]
 
 
 def hash_of(rows: tuple[int, ...] | None) -> str:
@@ -279,14 +305,22 @@ def titles(state: EmbeddingMapState) -> list[str]:
     return [encoder if step is None else f"{encoder}, step {step}" for encoder, step in state.shown_steps.items()]
 
 
-def _answer(state: EmbeddingMapState, encoder: str) -> str:
-    """The share of nearest sentences, at the full width, with the same name, as text; empty without names."""
+def _share(state: EmbeddingMapState, encoder: str) -> str:
+    """The share of nearest sentences, at the full width, with the same name, as text."""
     names = np.array(state.data.names)
-    if not state.coloring or len(state.data.groups) < 2 or len(names) > SVG_POINTS:
-        return ""
     nearest = state.data.nearest(encoder, state.shown_steps[encoder])
-    share = (names[nearest] == names[:, None]).mean()
-    return f": {share:.0%} of neighbours share the {escape(state.coloring.title) or 'colour'}"
+    return f"{(names[nearest] == names[:, None]).mean():.0%}"
+
+
+def _answer(state: EmbeddingMapState) -> str:
+    """The share of neighbours with the same name, beside that of the first encoder; without names only the encoder."""
+    title = dict(zip(state.encoders, titles(state), strict=True))[state.encoder]
+    if not state.coloring or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
+        return escape(title)
+    answer = f"{escape(title)}: {_share(state, state.encoder)} of neighbours share the "
+    answer += escape(state.coloring.title) or "colour"
+    others = [one for one in state.encoders if one != state.encoder][:1]
+    return answer + "".join(f"; {escape(one)}: {_share(state, one)}" for one in others)
 
 
 def summary(state: EmbeddingMapState) -> str:
@@ -323,7 +357,7 @@ def explain(state: EmbeddingMapState) -> str:
         of = f"; the axes are those of step {fitted}" if fitted else ""
         text += f" All have one scale{of}."
     elif state.projection == TSNE and several:
-        text += " t-SNE cannot place new vectors: each plane and each step is a separate map."
+        text += " t-SNE cannot place new vectors: each encoder and each step is a separate map."
     elif state.projection == UMAP and state.steps:
         text += f" All remaining steps are placed into the map of step {fitted}."
     return text + " Lasso dots, or click one for its nearest."
@@ -349,13 +383,13 @@ def details(state: EmbeddingMapState) -> str:
 
 
 class EmbeddingMap(Panel):
-    """Sentences as points, encoders side by side, in a plane of their embeddings.
+    """Sentences as points in a plane of their embeddings; the map moves from one encoder to the next.
 
-    Rows are scaled to length 1. With principal components all planes have one scale, so distances may be compared
+    Rows are scaled to length 1. With principal components all encoders have one scale, so distances may be compared
     between them; with UMAP and t-SNE only who is near whom means something; see `project`.
 
-    Lasso or box: the rows are in `panel.selection`, and `panel.picked()` is their table. Click a dot: its ten nearest
-    sentences in full width, and which of them were lost and gained from the first plane to the rest. The search box
+    Lasso: the rows are in `panel.selection`, and `panel.picked()` is their table. Click a dot: its ten nearest
+    sentences in full width, and which of them were lost and gained from the first encoder to the rest. The search box
     looks into sentences and labels.
 
     By keyboard: type into the search box, Enter, Tab to the list of results, and choose there with the arrow
@@ -373,6 +407,7 @@ class EmbeddingMap(Panel):
         pairs: (i, j) index pairs of sentences to join by a line.
         fit_on: the step whose map is the plane at all steps: "first", "last" or its number.
         step: the step to look at; the last by default.
+        encoder: the encoder to look at; the last by default.
         projection: "PCA", "PCA without component 1", "UMAP" (compiles itself at first use: about a minute) or "t-SNE".
         key: see `Panel`.
 
@@ -421,7 +456,8 @@ class EmbeddingMap(Panel):
             fit_on,
         )
         last = max(data.steps, default=None)
-        super().__init__(EmbeddingMapState(data, last if step is None else step, **shown), key)
+        shown.setdefault("encoder", [*data.vectors][-1])
+        super().__init__(EmbeddingMapState(data, step=last if step is None else step, **shown), key)
 
     @staticmethod
     def options(state: EmbeddingMapState) -> dict[str, list[tuple[str, int | None]]]:
@@ -492,13 +528,54 @@ class EmbeddingMap(Panel):
         }
 
 
-def _points(
-    state: EmbeddingMapState, encoder: str, points: np.ndarray, legend: bool
-) -> list[go.Scatter | go.Scattergl]:
+def _clusters(state: EmbeddingMapState) -> list[tuple[str, np.ndarray, Style]]:
+    """The groups with a name, unless there are too many to name them in the map."""
+    groups = state.data.groups
+    if "" in groups or len(groups) > NAMED:
+        return []
+    return [(*group, style) for group, style in zip(groups.items(), category_styles(groups).values(), strict=True)]
+
+
+def _region(name: str, points: np.ndarray, style: Style) -> go.Scatter:
+    """An ellipse about a group: its mean, and 1.5 standard deviations along its two axes."""
+    spread = np.cov(points.T) if len(points) > 2 else np.zeros((2, 2))
+    lengths, axes = np.linalg.eigh(spread)
+    turn = np.linspace(0, 2 * np.pi, 41)
+    circle = 1.5 * np.sqrt(lengths.clip(min=0)) * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    ellipse = points.mean(0) + circle @ axes.T
+    return go.Scatter(
+        x=rounded(ellipse[:, 0]),
+        y=rounded(ellipse[:, 1]),
+        uid=f"region: {name}",
+        mode="lines",
+        fill="toself",
+        opacity=0.16,
+        fillcolor=style.color,
+        line={"color": style.color, "width": 0},
+        hoverinfo="skip",
+    )
+
+
+def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
+    """The name of each group at the middle of its points."""
+    clusters = _clusters(state)
+    middles = [np.median(points[rows], axis=0) for _, rows, _ in clusters]
+    return go.Scatter(
+        x=rounded(middle[0] for middle in middles),
+        y=rounded(middle[1] for middle in middles),
+        text=[f"<b>{escape(name)}</b>" for name, *_ in clusters],
+        uid="names",
+        mode="text",
+        textfont={"size": 15},
+        hoverinfo="skip",
+    )
+
+
+def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | go.Scattergl]:
     """A trace for each group of rows drawn alike."""
-    data = state.data
-    scatter = go.Scatter if len(data.sentences) * len(data.vectors) <= SVG_POINTS else go.Scattergl
-    size = 9 if len(data.sentences) <= 300 else 6
+    data, named = state.data, bool(_clusters(state))
+    scatter = go.Scatter if len(data.sentences) <= SVG_POINTS else go.Scattergl
+    size = 10 if len(data.sentences) <= 300 else 6
     picked = None if state.picked is None else np.array(state.picked, dtype=int)
     traces = []
     for (name, rows), style in zip(data.groups.items(), category_styles(data.groups).values(), strict=True):
@@ -509,11 +586,11 @@ def _points(
             scatter(
                 x=points[rows, 0],
                 y=points[rows, 1],
-                uid=f"{encoder}: {name}",
+                uid=f"sentences: {name}",
                 name=name,
-                showlegend=legend and name != "",
+                showlegend=not named and name != "",
                 mode="markers",
-                marker={**color, "symbol": style.symbol, "size": size, "opacity": 0.9},
+                marker={**color, "symbol": style.symbol, "size": size, "opacity": 0.85},
                 customdata=data.hover[rows],
                 hovertemplate="%{customdata[1]}<extra></extra>",
                 selectedpoints=None if picked is None else np.flatnonzero(np.isin(rows, picked)).tolist(),
@@ -524,13 +601,13 @@ def _points(
     return traces
 
 
-def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> go.Scatter:
+def _lines(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
     """All pairs as one trace; None separates the lines."""
     ends = {axis: [z for i, j in state.data.pairs for z in (*rounded(points[[i, j], axis]), None)] for axis in (0, 1)}
     return go.Scatter(
         x=ends[0],
         y=ends[1],
-        uid=f"{encoder}: pairs",
+        uid="pairs",
         mode="lines",
         line={"color": INK, "width": 1},
         opacity=0.6,
@@ -539,18 +616,18 @@ def _lines(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> go.Sca
     )
 
 
-def _nearest(state: EmbeddingMapState, encoder: str, points: np.ndarray) -> go.Scatter:
+def _nearest(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
     """A star from the sentence in focus to its nearest in full width."""
     x, y = [], []
     if state.focus is not None:
         here = points[state.focus]
-        for at, _ in state.data.neighbours(encoder, state.shown_steps[encoder], state.focus):
+        for at, _ in state.data.neighbours(state.encoder, state.shown_steps[state.encoder], state.focus):
             x += [*rounded([here[0], points[at, 0]]), None]
             y += [*rounded([here[1], points[at, 1]]), None]
     return go.Scatter(
         x=x,
         y=y,
-        uid=f"{encoder}: nearest",
+        uid="nearest",
         mode="lines+markers",
         line={"color": INK, "width": 1.5},
         marker={"symbol": "circle-open", "size": 14, "color": INK, "line": {"width": 1.5}},
@@ -572,10 +649,12 @@ def _fitted_on(plane: Projection) -> str:
     return "" if plane.fitted_on is None else f" of step {plane.fitted_on}"
 
 
-def _about(points: np.ndarray, reach: np.ndarray | None) -> list[list[float]]:
-    """Two axes about the points: as long as `reach`, or of one length."""
+def _limits(state: EmbeddingMapState) -> list[list[float]]:
+    """Two axes about the points: components are as long as every encoder and step needs, others of one length."""
+    points = state.points(state.encoder)
     low, high = points.min(axis=0), points.max(axis=0)
-    half = 0.56 * ((high - low).max() if reach is None else reach)
+    linear = state.planes[state.encoder].linear
+    half = 0.56 * (state.data.reach(state.projection) if linear else (high - low).max())
     return [rounded(ends) for ends in np.transpose([(low + high) / 2 - half, (low + high) / 2 + half])]
 
 
