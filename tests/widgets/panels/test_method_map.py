@@ -29,15 +29,16 @@ def dots(panel, **changes):
 
 
 def test_a_dot_stands_where_a_method_touches_the_pipeline_and_knows_whose_it_is(shown):
-    assert dots(shown) == {"baseline": [], "loss": [(1, -1, 1), (4, -1, 1), (4, -2, 2)], "extra data": [(0, -3, 3)]}
+    assert dots(shown) == {"baseline": [], "loss": [(1, -3, 1), (4, -3, 1), (4, -4, 2)], "extra data": [(0, -6, 3)]}
     figure = shown.figure()
     assert figure.layout.xaxis.ticktext == ("data", "view", "encoder", "head", "loss")
-    assert figure.layout.yaxis.ticktext[1] == "Mine &lt;b&gt;"
+    names = dict(zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True))
+    assert (names[-3], names[-2.2]) == ("Mine &lt;b&gt;", "<b>loss</b>")
     assert [trace.uid for trace in figure.data] == [trace.uid for trace in shown.figure(family="loss").data]
 
 
 def test_one_family_alone_moves_up_and_keeps_its_rows(shown):
-    assert dots(shown, family="extra data")["extra data"] == [(0, 0, 3)]
+    assert dots(shown, family="extra data")["extra data"] == [(0, -1, 3)]
     assert shown.planes(family="extra data")[0].tall < MethodMap(CARDS * 6).planes()[0].tall
     assert "SimCSE" not in MethodMap(CARDS, family="loss").summary()
 
@@ -48,7 +49,7 @@ def test_what_was_clicked_is_told_stage_by_stage(shown):
     told = shown.details(shown.state)
     assert "<th>view</th><td>changed texts</td>" in told and "Mine &lt;b&gt;" in told and "Rows" not in told
     assert list(shown.picked()["loss"]) == ["triplet"]
-    assert shown.figure().layout.yaxis.ticktext[1].startswith("<b>")
+    assert "<b>\u2192 Mine &lt;b&gt;</b>" in shown.figure().layout.yaxis.ticktext
 
 
 @pytest.mark.parametrize(

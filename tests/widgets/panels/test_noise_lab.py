@@ -34,9 +34,9 @@ def test_the_radius_of_a_cloud_is_its_distance_from_the_clean_direction(lab):
     wanted = np.sqrt(np.mean(np.sum((others - unit) ** 2, axis=1)))
     drawn = traces(lab, sentence=3)
     assert drawn["radii"].y[3] == pytest.approx(wanted, abs=1e-3)
-    x, y = np.array(drawn["dropout"].x), np.array(drawn["dropout"].y)
-    ring = np.hypot(drawn["ring"].x[0], drawn["ring"].y[0])  # of the plane that is drawn
-    assert ring == pytest.approx(np.sqrt(np.mean(x**2 + y**2)), abs=1e-3) and ring < wanted
+    dots = np.hypot(drawn["dropout"].x, drawn["dropout"].y)  # at their distances in all dimensions
+    np.testing.assert_allclose(dots, np.linalg.norm(others - unit, axis=1), atol=1e-3)
+    assert np.hypot(drawn["ring"].x[0], drawn["ring"].y[0]) == pytest.approx(wanted, abs=1e-3)
     assert f"moves this sentence {wanted:.2f}" in lab.planes(sentence=3)[0].title
 
 
@@ -46,7 +46,7 @@ def test_the_neighbour_is_the_nearest_and_lies_along_the_axis_towards_it(lab):
     distances[5] = np.inf
     drawn = traces(lab, sentence=5)
     assert drawn["radii"].x[5] == pytest.approx(distances.min(), abs=1e-3)
-    assert np.mean(drawn["nearest other"].x) == pytest.approx(distances.min(), abs=0.1)
+    assert drawn["texts"].x[1] == pytest.approx(distances.min(), abs=1e-3)
     assert drawn["off-dropout"].x[0] == pytest.approx(0, abs=1e-6)
 
 

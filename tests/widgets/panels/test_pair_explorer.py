@@ -56,8 +56,19 @@ def test_the_line_stands_at_the_cosine_of_the_typed_pair_under_each_encoder(pane
         expected = cosine(*encoder.encode(["a bad idea", "an idea"]))
         assert panel.state.cosine(name) == pytest.approx(expected, abs=1e-6)
         assert traces(panel)[f"{name}: your pair"].x == (pytest.approx(expected, abs=1e-4),) * 2
-        title = panel.planes()[plane].title
-        assert title == f"{name}: cosine {expected:.2f},<br>above {panel.state.place(name):.0f} % of pairs"
+        middles = {grade: np.median(panel.to_frame().query(f"grade == {grade}")[name]) for grade in (0, 2, 5)}
+        nearest = min(middles, key=lambda grade: abs(middles[grade] - expected))
+        assert panel.planes()[plane].title == f"{name}: your pair has {expected:.2f}, as grade {nearest}"
+        assert traces(panel)[f"{name}: medians"].x == pytest.approx(list(middles.values()), abs=1e-4)
+
+
+def test_grades_out_of_order_are_named_with_their_kinds(pairs):
+    """Under this encoder the pairs of grade 0 are the same word, those of grade 2 are not."""
+    turned = Pairs(pairs.sentences1, pairs.sentences2, [0.0] * 4 + [2.0] * 4 + [1.0] * 4, subsets=pairs.subsets)
+    (plane,) = PairExplorer({"cone": Letters(0.1)}, turned, "a", "b").planes()
+    assert plane.words == "Trap: grade 0 right of 1: same."
+    (plane,) = PairExplorer({"cone": Letters(0.1)}, pairs, "a", "b").planes()
+    assert plane.words == "Every grade lies right of the grade below it."
 
 
 def test_typing_a_sentence_moves_the_line_and_encodes_only_what_is_new(panel):

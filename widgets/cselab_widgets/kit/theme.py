@@ -77,6 +77,17 @@ class Style(NamedTuple):
     symbol: str
 
 
+def encoder_colors(names: Iterable[str]) -> dict[str, str]:
+    """A colour for each encoder: the first is "before", the last "after"; one alone is "before".
+
+    >>> encoder_colors(["plain", "SimCSE"])["SimCSE"] == AFTER
+    True
+    """
+    names = list(names)
+    between = [color for color in PALETTE if color not in (BEFORE, AFTER, *PALETTE[:2])]
+    return {name: between[i % len(between)] for i, name in enumerate(names)} | {names[-1]: AFTER, names[0]: BEFORE}
+
+
 def category_styles(names: Iterable[str]) -> dict[str, Style]:
     """A style for each name, in order: the palette's colours, then the same colours with the next symbol.
 

@@ -57,14 +57,20 @@ class MethodMapState(State):
 
 
 def planes(state: MethodMapState) -> list[Plane]:
-    """A line for each method, a column for each stage; a dot where the method touches it, coloured by family."""
+    """A line for each method below its family, a column for each stage; a dot where the method touches the stage."""
     from cselab_lab.lessons.pipeline_diff import STAGES
 
     from cselab.methods import FAMILIES
 
     stages, shown = list(STAGES), state.shown
     colors = dict(zip([*FAMILIES][1:], PALETTE, strict=True))  # the baseline has no dots
-    place = {row: -number for number, row in enumerate(shown)}
+    place, heads, below = {}, {}, 0
+    for family in state.families[1:]:
+        rows = sorted((row for row in shown if state.cards[row].family == family), key=lambda row: _pattern(state, row))
+        if rows:
+            heads[family], below = -below - 0.2, below + 1
+        for row in rows:
+            place[row], below = -below, below + 1
     traces = [
         go.Scatter(
             x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers+text",
@@ -84,16 +90,17 @@ def planes(state: MethodMapState) -> list[Plane]:
                 text=[_hover(state.cards[row], stage) for row, stage in dots],
                 hovertemplate="%{text}<extra></extra>", uid=family, name=family, mode="markers",
                 marker={"size": 11, "color": colors.get(family)},
-                showlegend=bool(dots),
+                showlegend=False,
             )
         )  # fmt: skip
-    names = [_name(state, row) for row in shown]
+    ticks = [(at, _name(state, row)) for row, at in place.items()]
+    ticks += [(at, f"<b>{escape(family)}</b>") for family, at in heads.items()]
     bare = {"showline": False, "ticks": ""}
     across = {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
               "side": "top", "fixedrange": True, **bare}  # fmt: skip
-    up = {"tickvals": [place[row] for row in shown], "ticktext": names, "range": [0.3 - len(shown), 2.2],
+    up = {"tickvals": [at for at, _ in ticks], "ticktext": [text for _, text in ticks], "range": [0.3 - below, 2.2],
           "automargin": True, **bare}  # fmt: skip
-    return [Plane(answer(state), traces, across, up, tall=LINE * (len(shown) + 2))]
+    return [Plane(answer(state), traces, across, up, tall=LINE * (below + 2))]
 
 
 def answer(state: MethodMapState) -> str:
@@ -104,7 +111,14 @@ def answer(state: MethodMapState) -> str:
 
 def _name(state: MethodMapState, row: int) -> str:
     title = escape(state.cards[row].title)
-    return f"<b>{title}</b>" if row in state.selection else title
+    return f"<b>\u2192 {title}</b>" if row in state.selection else title
+
+
+def _pattern(state: MethodMapState, row: int) -> list[bool]:
+    """Methods that touch the same stages stand together, those that touch the data first."""
+    from cselab_lab.lessons.pipeline_diff import STAGES
+
+    return [stage not in state.cards[row].stages for stage in STAGES]
 
 
 def _hover(card: "Card", stage: str) -> str:

@@ -290,15 +290,15 @@ def _cloud(state: NoiseLabState) -> Plane:
     means = _directions(cut.reshape(-1, state.mean_of, cut.shape[-1]).mean(1))
 
     def seen(rows: np.ndarray) -> np.ndarray:
-        return (rows - centre) @ axes.T
+        """Each row at its distance from the centre in all dimensions, and at its angle in the plane of the axes."""
+        flat, lengths = (rows - centre) @ axes.T, np.linalg.norm(rows - centre, axis=1, keepdims=True)
+        return flat * lengths / np.linalg.norm(flat, axis=1, keepdims=True).clip(min=1e-12)
 
-    drawn = seen(clouds.passes[:, row])
-    in_plane = np.sqrt(np.square(drawn).sum(1).mean())
     turn = np.linspace(0, 2 * np.pi, 73)
-    ring = in_plane * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    ring = clouds.radius[row] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     shown = {
         "neighbour": (seen(clouds.passes[:, other]), NEGATIVE, "square", 7),
-        "dropout": (drawn, ANCHOR, "circle", 7),
+        "dropout": (seen(clouds.passes[:, row]), ANCHOR, "circle", 7),
         f"means of {state.mean_of}": (seen(means), AFTER, "diamond", 9),
         "off-dropout": (seen(centre[None]), INK, "star", 16),
     }
@@ -309,6 +309,8 @@ def _cloud(state: NoiseLabState) -> Plane:
             uid="ring",
             hoverinfo="skip",
             mode="lines",
+            fill="toself",
+            fillcolor="rgba(0, 114, 178, 0.10)",
             line={"color": ANCHOR, "dash": "dot", "width": 1.5},
         )
     ]
@@ -324,19 +326,35 @@ def _cloud(state: NoiseLabState) -> Plane:
                 marker={"color": color, "symbol": symbol, "size": size},
             )
         )
-    everything = np.concatenate([ring, *(points for points, *_ in shown.values())])
+    at = seen(clouds.clean[[other]])[0]
+    texts = [escape(textwrap.shorten(state.sentences[one], 40)) for one in (row, other)]
+    traces.append(
+        go.Scatter(
+            x=rounded([0, at[0]]),
+            y=rounded([-ring[:, 1].max(), ring[:, 1].max()]),
+            uid="texts",
+            text=[f"<b>{texts[0]}</b>", f"neighbour: <b>{texts[1]}</b>"],
+            mode="text",
+            textposition=["bottom center", "top center"],
+            cliponaxis=False,
+            hoverinfo="skip",
+        )
+    )
+    everything = np.concatenate([1.25 * ring, *(points for points, *_ in shown.values())])
     low, high = everything.min(axis=0), everything.max(axis=0)
     room = 0.06 * (high - low).max()
     ranges = [rounded([start - room, end + room]) for start, end in zip(low, high, strict=True)]
     width, height = ({"zeroline": False, "range": ends} for ends in ranges)
     return Plane(
-        f"Dropout moves this sentence {clouds.radius[row]:.2f}, its neighbour is at {clouds.distance[row]:.2f}",
+        f"Dropout moves this sentence {clouds.radius[row]:.2f}, "
+        f"{'farther than' if clouds.radius[row] > clouds.distance[row] else 'but not as far as'} "
+        f"its neighbour ({clouds.distance[row]:.2f})",
         traces,
         {"title": {"text": "towards the neighbour"}, **width},
         {"title": {"text": "across"}, **height},
         square=True,
-        words=f"Distances in all {len(centre)} dimensions. The ring is the mean distance in the two that are drawn, "
-        f"{in_plane:.2f}.",
+        words=f"Each dot stands at its distance from the star in all {len(centre)} dimensions; only its direction is "
+        "flattened.",
         tall=SQUARE,
     )
 

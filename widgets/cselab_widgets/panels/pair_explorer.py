@@ -1,6 +1,7 @@
 """Two sentences, typed by hand: their cosine under each encoder, among the cosines of graded pairs."""
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,7 +22,7 @@ from ..kit.number_table import number_table
 from ..kit.panel import Panel
 from ..kit.planes import Plane
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
-from ..kit.theme import INK, category_styles
+from ..kit.theme import ANCHOR, INK, encoder_colors
 from .sentence_cosines import SentenceCosines
 
 if TYPE_CHECKING:
@@ -227,17 +228,42 @@ def planes(state: PairExplorerState) -> list[Plane]:
     """For each encoder the cosines of the graded pairs as ridges, and the typed pair as a line across them."""
     data, bands, drawn = state.data, state.bands, []
     across, up = ridge_axes(bands, _limits(state))
-    for encoder, style in category_styles(data.encoders).items():
-        traces = ridges(data.cosines(encoder, state.removed), bands, encoder, data.hover, style.color)
-        traces += [_picked(state, encoder), _typed(encoder, state.cosine(encoder), len(bands), style.color)]
+    for encoder, color in encoder_colors(data.encoders).items():
+        cosines = data.cosines(encoder, state.removed)
+        traces = ridges(cosines, bands, encoder, data.hover, color)
+        traces += [_medians(encoder, medians(cosines, bands)), _picked(state, encoder)]
+        traces += _typed(encoder, state.cosine(encoder), len(bands))
         tall, layout = max(300, BAND * len(bands)), {"dragmode": "lasso", "selectionrevision": str(state.selection)}
-        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, layout=layout))
+        words = out_of_order(state, encoder)
+        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, layout=layout, words=words))
     return drawn
 
 
 def answer(state: PairExplorerState, encoder: str) -> str:
-    """The cosine of the typed pair, and how many of the graded pairs are less alike."""
-    return f"{escape(encoder)}: cosine {state.cosine(encoder):.2f},<br>above {state.place(encoder):.0f} % of pairs"
+    """The cosine of the typed pair, and the hill whose median is nearest."""
+    middles = np.array(medians(state.data.cosines(encoder, state.removed), state.bands))
+    nearest = state.bands.names[int(np.abs(middles - state.cosine(encoder)).argmin())].rsplit(" (", 1)[0]
+    return f"{escape(encoder)}: your pair has {state.cosine(encoder):.2f}, as {state.by} {escape(nearest)}"
+
+
+def medians(cosines: np.ndarray, bands: Bands) -> list[float]:
+    """The median cosine of each band."""
+    return [float(np.median(cosines[rows])) for rows in bands.rows]
+
+
+def out_of_order(state: PairExplorerState, encoder: str) -> str:
+    """The grades whose pairs are more alike than those of the next grade, and the kinds of these pairs."""
+    grades, kinds = state.data.bands["grade"], state.data.pairs.subsets
+    middles = medians(state.data.cosines(encoder, state.removed), grades)
+    wrong = [at for at in range(len(middles) - 1) if middles[at] > middles[at + 1]]
+    if not wrong:
+        return "Every grade lies right of the grade below it."
+    of = ""
+    if kinds:
+        most = Counter(kinds[row] for at in wrong for row in grades.rows[at]).most_common(2)
+        of = f": {' and '.join(kind for kind, _ in most)}"
+    pairs = " and ".join(f"{grades.names[at]} right of {grades.names[at + 1]}" for at in wrong)
+    return f"Trap: grade {pairs}{of}."
 
 
 def summary(state: PairExplorerState) -> str:
@@ -262,8 +288,8 @@ def summary(state: PairExplorerState) -> str:
 def explain(state: PairExplorerState) -> str:
     """The explanation of the picture."""
     return (
-        f"The line is the typed pair; a hill holds the pairs of one {state.by}. A good encoder orders the hills "
-        "by grade. Click a dot to load its pair."
+        f"Each hill holds the pairs of one {state.by}, and a line joins their medians. A good encoder makes it climb "
+        "to the right. Click a dot to load its pair."
     )
 
 
@@ -426,14 +452,39 @@ def _limits(state: PairExplorerState) -> tuple[float, float]:
     return min(low, min(typed) - 0.02), max(high, max(typed) + 0.02)
 
 
-def _typed(encoder: str, cosine: float, bands: int, color: str) -> go.Scatter:
-    return go.Scatter(
+def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:
+    """The typed pair as a line with its name on top."""
+    line = go.Scatter(
         x=[round(cosine, 4)] * 2,
         y=[-0.25, bands - 0.05],
         uid=f"{encoder}: your pair",
         mode="lines",
-        line={"color": color, "width": 3},
+        line={"color": ANCHOR, "width": 3},
         hovertemplate=f"your pair: {cosine:.3f}<extra></extra>",
+    )
+    name = go.Scatter(
+        x=line.x[:1],
+        y=[bands + 0.02],
+        uid=f"{encoder}: its name",
+        text=["<b>your pair</b>"],
+        textposition="top center",
+        mode="text",
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+    return [line, name]
+
+
+def _medians(encoder: str, middles: list[float]) -> go.Scatter:
+    """A dot at the median of each hill, joined: the path that a good encoder climbs to the right."""
+    return go.Scatter(
+        x=[round(middle, 4) for middle in middles],
+        y=[level + 0.12 for level in range(len(middles))],
+        uid=f"{encoder}: medians",
+        mode="lines+markers",
+        line={"color": INK, "width": 2},
+        marker={"size": 9, "color": INK},
+        hovertemplate="median %{x:.2f}<extra></extra>",
     )
 
 

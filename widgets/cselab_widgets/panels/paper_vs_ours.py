@@ -249,7 +249,9 @@ def counted(state: PaperVsOursState) -> str:
     single = state.frame["gain_low"].isna().all()
     gain = state.frame["gain"] if single else state.frame["gain"].where(state.decided, 0)
     runs = "of single runs " if single else ""
-    return f"{(gain > 0).sum()} of {len(gain)} gains {runs}lie above {state.baseline}, {(gain < 0).sum()} below"
+    up, down = int((gain > 0).sum()), int((gain < 0).sum())
+    rest = "" if single else f", {len(gain) - up - down} are undecided"
+    return f"{up} of {len(gain)} gains {runs}lie above {state.baseline}, {down} below{rest}"
 
 
 def _gains_in_words(state: PaperVsOursState) -> str:
