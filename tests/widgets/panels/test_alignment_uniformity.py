@@ -127,6 +127,13 @@ def test_seeds_are_a_bundle_about_their_mean():
     assert "Thin lines are seeds" in panel.explain(panel.state)
 
 
+def test_a_method_stands_at_the_mean_of_its_seeds_in_every_number():
+    measured = [(0.1, -1.0, 50.0), (0.2, -1.2, 53.0), (0.6, -2.6, 59.0)]
+    histories = [[{"step": 5, "alignment": a, "uniformity": u, "score": s}] for a, u, s in measured]
+    (mean,) = AlignmentUniformity({"a": histories}).state.paths["a"]
+    assert mean == pytest.approx((5, 0.3, -1.6, 54.0))
+
+
 def test_a_click_selects_the_checkpoint_and_rings_it():
     panel = AlignmentUniformity({"a": seeds(), "b": seeds()[0]})
     row = traces(panel)["a: seeds"].customdata[5]

@@ -31,6 +31,7 @@ import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import ipywidgets
@@ -71,10 +72,8 @@ class Panel(traitlets.HasTraits):
     state_class: ClassVar[type] = object  # the class of its state
     render: Callable[[Any], list[Plane]]
     alt_text: Callable[[Any], str]
-    columns: ClassVar[int] = 3  # planes side by side, at most
-    questions: ClassVar[
-        Mapping[str, Sequence[int]]
-    ] = {}  # tabs, and the planes of each by number; by default all planes
+    columns: int = 3  # planes side by side, at most
+    questions: Mapping[str, Sequence[int]] = MappingProxyType({})  # tabs, and the planes of each by number
     clicks: ClassVar[str] = "selection"  # the control that a click on a point sets, on a page
     static_grid: ClassVar[Sequence[str]] = ()  # controls that a page combines; by default all that it has room for
 

@@ -17,13 +17,15 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane, rounded
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
-from ..kit.theme import INK, category_styles
+from ..kit.theme import AFTER, INK, Style, category_styles
 
 if TYPE_CHECKING:
     import pandas
 
     from cselab.data import Pairs
 
+RANDOM = (-4.0, -3.875)  # the uniformity of random vectors: about -4 + 8 / d in d dimensions, here of 64 and more
+STEPS_NAMED = 12  # of a path, at most
 KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
 
 
@@ -142,25 +144,25 @@ class AlignmentUniformityState(State):
 
 
 def planes(state: AlignmentUniformityState) -> list[Plane]:
-    """Paths in the plane; beside it the score over the steps; and one checkpoint's cosines by grade.
+    """Paths in the plane; the score over the steps; and one checkpoint's cosines by grade.
 
-    Four traces per method: all its seeds (if several), its whole path (faint, from a
-    ring), its path and its current place. One more marks the kept step.
+    Four traces per method: all its seeds (if several), its whole path from a ring, with arrow heads and steps, its
+    path so far and its current place. One more marks the kept step.
     """
     styles = category_styles(state.paths)
+    if len(styles) == 1:
+        styles = {method: Style(AFTER, style.symbol) for method, style in styles.items()}
     numbers = {(point.method, point.seed, point.at.step): row for row, point in enumerate(state.checkpoints)}
-    traces = []
+    across, up = _ranges(state)
+    traces = [_random(up)]
     for method in state.paths:
         traces += _in_the_plane(state, method, styles[method], numbers)
     traces += [_kept(state, styles, numbers), _picked(state)]
-    across, up = (
-        {"title": {"text": title}, "range": _range([getattr(point.at, name) for point in state.checkpoints])}
-        for name, title in (
-            ("uniformity", "uniformity (lower: spread more evenly)"),
-            ("alignment", "alignment (lower: pairs closer)"),
-        )
+    axes = (
+        {"title": {"text": "uniformity (lower: spread more evenly)"}, "range": across},
+        {"title": {"text": "alignment (lower: pairs closer)"}, "range": up},
     )
-    drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, across, up)]
+    drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, *axes, tall=400)]
     if state.scored:
         scores = _score_curves(state, styles, numbers)
         drawn.append(Plane(_best(state), scores, {"title": {"text": "step"}}, {"title": {"text": "dev score"}}))
@@ -179,7 +181,7 @@ def _standing(state: AlignmentUniformityState) -> str:
         return ""
     spread = "more" if here.uniformity < first.uniformity else "less"
     pairs = "closer" if here.alignment < first.alignment else "farther apart"
-    return f": {spread} spread, pairs {pairs}"
+    return f": {spread} evenly spread, pairs {pairs}"
 
 
 def _best(state: AlignmentUniformityState) -> str:
@@ -207,7 +209,8 @@ def summary(state: AlignmentUniformityState) -> str:
 
 def explain(state: AlignmentUniformityState) -> str:
     """The explanation of the picture."""
-    text = f"Lower left is better. Rings mark the start{', stars the kept steps' * state.scored}."
+    text = "Lower left is better; random vectors lie in the shadow. "
+    text += f"A ring marks the start{', a star the kept step' * state.scored}."
     if any(len(paths) > 1 for paths in state.seeds.values()):
         text += " Thin lines are seeds, thick ones their mean."
     if state.bands is not None:
@@ -264,6 +267,10 @@ class AlignmentUniformity(Panel):
         watched = _checked(cosines or {}, seeds)
         grades = next(iter(watched.values())).pairs.scores if watched else None
         opening = _opening(seeds, kept) if step is None else step
+        scored = any(at.score is not None for paths in seeds.values() for path in paths for at in path)
+        further = tuple(range(1, 1 + scored + (grades is not None)))
+        if further:
+            self.questions = {"Which way does training go?": (0,), "Do scores and cosines follow?": further}
         super().__init__(
             AlignmentUniformityState(
                 seeds,
@@ -397,18 +404,22 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
     if not single:
         traces.append(_bundle(method, seeds, style.color, numbers))
     marker = {
-        "symbol": ["circle-open"] + ["circle"] * (len(path) - 1),
-        "size": [10] + [5] * (len(path) - 1),
-        "line": {"width": [1.5] + [0] * (len(path) - 1)},
+        "symbol": ["circle-open"] + ["arrow"] * (len(path) - 1),
+        "angleref": "previous",
+        "size": [12] + [12] * (len(path) - 1),
+        "line": {"width": [2] + [0] * (len(path) - 1)},
     }
+    every = -(-len(path) // STEPS_NAMED)  # so that their numbers do not overlap
+    numbers_of_steps = [f"{at.step}" if row % every == 0 else "" for row, at in enumerate(path)]
+    named = {"mode": "lines+markers+text", "texttemplate": numbers_of_steps, "textposition": "top center"}
     traces += [
         go.Scatter(
             **_places(path),
             **_hover(method, path),
             **({"customdata": [numbers[method, 0, at.step] for at in path]} if single else {}),
             uid=f"{method}: path",
-            mode="lines+markers",
-            opacity=0.8,
+            **(named if len(state.paths) == 1 else {"mode": "lines+markers"}),
+            opacity=0.9,
             line={"color": style.color, "width": 1},
             marker=marker,
         ),
@@ -558,8 +569,26 @@ def _score(at: Measurement) -> str:
     return "dev score not measured" if at.score is None else f"dev score {at.score:#.4g}"
 
 
-def _range(values: list[float]) -> list[float]:
-    """The axis for all steps at once, so that it does not move."""
-    low, high = min(values), max(values)
-    room = 0.1 * max(high - low, 0.1)
-    return rounded([low - room, high + room])
+def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
+    """The axes for all steps at once, so that they do not move: from random vectors, and from pairs that are equal."""
+    across = [point.at.uniformity for point in state.checkpoints]
+    left = min(RANDOM[0], *across) - 0.1
+    high = max(0.1, *(point.at.alignment for point in state.checkpoints))
+    return rounded([left, max(across) + 0.08 * (max(across) - left)]), rounded([0.0, 1.2 * high])
+
+
+def _random(up: list[float]) -> go.Scatter:
+    """The uniformity of random vectors as a shadow."""
+    low, high = RANDOM
+    return go.Scatter(
+        x=[low, high, high, low],
+        y=[0, 0, up[1], up[1]],
+        uid="random",
+        mode="lines",
+        fill="toself",
+        fillcolor="rgba(128, 128, 128, 0.18)",
+        line={"width": 0, "color": INK},
+        hoveron="fills",
+        hoverinfo="text",
+        text="random vectors of 64 or more dimensions",
+    )

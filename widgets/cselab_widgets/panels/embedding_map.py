@@ -557,13 +557,23 @@ def _region(name: str, points: np.ndarray, style: Style) -> go.Scatter:
 
 
 def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
-    """The name of each group at the middle of its points."""
+    """The name of each group, from its middle outwards; the names do not overlap."""
     clusters = _clusters(state)
-    middles = [np.median(points[rows], axis=0) for _, rows, _ in clusters]
+    apart = 0.07 * float(np.ptp(points[:, 1]))
+    placed: list[tuple[float, float, str]] = []
+    for name, rows, _ in clusters:
+        middle, spread = points[rows].mean(0), points[rows].std(0)
+        x, y = middle + spread * np.sign(middle - points.mean(0))
+        placed.append((float(y), float(x), name))
+    placed.sort()
+    lowest = -np.inf
+    for number, (y, x, name) in enumerate(placed):
+        lowest = max(y, lowest + apart)
+        placed[number] = (lowest, x, name)
     return go.Scatter(
-        x=rounded(middle[0] for middle in middles),
-        y=rounded(middle[1] for middle in middles),
-        text=[f"<b>{escape(name)}</b>" for name, *_ in clusters],
+        x=rounded(x for _, x, _ in placed),
+        y=rounded(y for y, *_ in placed),
+        text=[f"<b>{escape(name)}</b>" for *_, name in placed],
         uid="names",
         mode="text",
         textfont={"size": 15},

@@ -63,5 +63,5 @@ class Picture(Panel):
     def __init__(
         self, planes: Sequence[Plane], words: str, note: str = "", columns: int = 3, key: str | None = None
     ) -> None:
-        self.columns = columns  # type: ignore[misc]
+        self.columns = columns
         super().__init__(PictureState(planes, words, note, columns), key)
