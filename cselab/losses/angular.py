@@ -4,7 +4,7 @@ from math import cos, pi, sin
 
 from cselab._util.arguments import PositiveFloat, checked
 
-from .contrast import contrast, cosine_matrix, unit
+from .contrast import cosine_matrix, diagonal_cross_entropy, unit
 from .inputs import View, as_views
 from .result import Loss
 
@@ -58,4 +58,4 @@ def arc_con(anchor: View, positive: View, temperature: PositiveFloat, margin: fl
     unit1, unit2 = unit(anchor), unit(positive)
     sines = (unit1 - unit2).norm(dim=1) * (unit1 + unit2).norm(dim=1) / 2
     widened = cosines.diagonal() * cos(margin) - sines * sin(margin)
-    return Loss({"arc_con": contrast(cosines.diagonal_scatter(widened) / temperature).mean()})
+    return Loss({"arc_con": diagonal_cross_entropy(cosines.diagonal_scatter(widened) / temperature).mean()})

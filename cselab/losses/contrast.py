@@ -56,7 +56,7 @@ def cosines_against(anchor: View, positive: View, negatives: Negatives | None = 
     return torch.cat([cosine_matrix(anchor, positive), own], dim=1)
 
 
-def contrast(logits: Float[Tensor, "n k"]) -> Float[Tensor, " n"]:
+def diagonal_cross_entropy(logits: Float[Tensor, "n k"]) -> Float[Tensor, " n"]:
     """The cross-entropy of each row's pair, on the diagonal: -log softmax(logits_i)_i.
 
     Columns after the first n have no pair: they are negatives only.

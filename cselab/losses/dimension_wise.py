@@ -8,7 +8,7 @@ from torch import Tensor
 
 from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
 
-from .contrast import contrast, scale, unit
+from .contrast import diagonal_cross_entropy, scale, unit
 from .inputs import View, as_views, full_precision, widen
 from .result import Loss
 
@@ -74,9 +74,9 @@ def dimension_contrastive(
     with full_precision(anchor):
         dots = standardised(anchor, correction).T @ standardised(positive, correction)
     if reduction == "mean":
-        loss = contrast(dots / rows / temperature).mean()
+        loss = diagonal_cross_entropy(dots / rows / temperature).mean()
     else:
-        loss = contrast(dots / temperature).sum()
+        loss = diagonal_cross_entropy(dots / temperature).sum()
     return Loss({"dimension_contrastive": loss})
 
 

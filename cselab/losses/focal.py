@@ -2,7 +2,7 @@
 
 from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
 
-from .contrast import LogWeights, Negatives, contrast, cosines_against
+from .contrast import LogWeights, Negatives, cosines_against, diagonal_cross_entropy
 from .inputs import View, as_views, weighed
 from .result import Loss
 
@@ -64,4 +64,4 @@ def focal_info_nce(
     if detach:
         factors = factors.detach()
     logits = weighed(cosines * factors / temperature, log_weights)
-    return Loss({"focal_info_nce": contrast(logits).mean()})
+    return Loss({"focal_info_nce": diagonal_cross_entropy(logits).mean()})

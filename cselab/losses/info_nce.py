@@ -7,7 +7,7 @@ import torch
 
 from cselab._util.arguments import PositiveFloat, checked
 
-from .contrast import LogWeights, Negatives, contrast, cosine_matrix, cosines_against
+from .contrast import LogWeights, Negatives, cosine_matrix, cosines_against, diagonal_cross_entropy
 from .inputs import View, as_views, weighed
 from .result import Loss
 
@@ -66,7 +66,7 @@ def info_nce(
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
     logits = cosines_against(anchor, positive, negatives) / temperature
-    return Loss({"info_nce": contrast(weighed(logits, log_weights)).mean()})
+    return Loss({"info_nce": diagonal_cross_entropy(weighed(logits, log_weights)).mean()})
 
 
 @checked
@@ -103,7 +103,7 @@ def nt_xent(anchor: View, positive: View, temperature: PositiveFloat) -> Loss:
     views, others = torch.cat([anchor, positive]), torch.cat([positive, anchor])
     logits = cosine_matrix(views, others) / temperature  # the second view on the diagonal, oneself N further
     own = torch.eye(len(views), dtype=torch.bool, device=views.device).roll(len(anchor), 1)
-    return Loss({"nt_xent": contrast(logits.masked_fill(own, -inf)).mean()})
+    return Loss({"nt_xent": diagonal_cross_entropy(logits.masked_fill(own, -inf)).mean()})
 
 
 @checked
@@ -168,7 +168,7 @@ def decoupled_info_nce(
     else:
         positives = m * positives
     logits = weighed(logits.diagonal_scatter(positives), log_weights)
-    return Loss({"decoupled_info_nce": contrast(logits).mean()})
+    return Loss({"decoupled_info_nce": diagonal_cross_entropy(logits).mean()})
 
 
 @checked

@@ -8,7 +8,7 @@ import torch
 
 from cselab._util.arguments import PositiveFloat, checked
 
-from .contrast import contrast, cosine_matrix
+from .contrast import cosine_matrix, diagonal_cross_entropy
 from .inputs import View, as_views
 from .result import Loss
 
@@ -75,7 +75,7 @@ def multi_positive_info_nce(
     anchor, *positives = as_views(anchor=anchor, **named)
 
     logits = [cosine_matrix(anchor, positive) / temperature for positive in positives]
-    losses = torch.stack([contrast(each) for each in logits])  # l_ip  [positives, N]
+    losses = torch.stack([diagonal_cross_entropy(each) for each in logits])  # l_ip  [positives, N]
     match reduction:
         case "outside":  # Eq. 7
             rows = weight * losses.sum(0)

@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 
 from cselab.losses import Loss
-from cselab.losses.contrast import contrast, cosine_matrix
+from cselab.losses.contrast import cosine_matrix, diagonal_cross_entropy
 from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Rows, Vectors, Views, register
 from cselab.methods.hyperparameters import UnitInterval
 
@@ -55,4 +55,4 @@ class MixCSE(Contrastive):
             cosine_matrix(v.anchor, self.mixed(v.positive)) * kept.roll(-1, 1),
             cosine_matrix(self.mixed(v.anchor), v.positive) * kept.roll(1, 1),
         ]
-        return Loss({"info_nce": contrast(torch.cat(cosines, dim=1) / self.temperature).mean()})
+        return Loss({"info_nce": diagonal_cross_entropy(torch.cat(cosines, dim=1) / self.temperature).mean()})

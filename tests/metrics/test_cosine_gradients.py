@@ -3,7 +3,7 @@ import torch
 from torch.testing import assert_close
 
 from cselab.losses import arc_con, decoupled_info_nce, info_nce
-from cselab.losses.contrast import contrast, cosine_matrix
+from cselab.losses.contrast import cosine_matrix, diagonal_cross_entropy
 from cselab.metrics.cosine_gradients import cosine_gradients
 
 
@@ -15,7 +15,7 @@ def views():
 def by_hand(logits_of, views):
     """The derivative by the cosine matrix itself, where the loss is written as a function of it."""
     cosines = cosine_matrix(views[0], views[1]).requires_grad_()
-    (gradient,) = torch.autograd.grad(contrast(logits_of(cosines)).mean(), cosines)
+    (gradient,) = torch.autograd.grad(diagonal_cross_entropy(logits_of(cosines)).mean(), cosines)
     return gradient
 
 
