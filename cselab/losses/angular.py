@@ -4,7 +4,7 @@ from math import cos, pi, sin
 
 from cselab._util.arguments import PositiveFloat, checked
 
-from .contrast import cosine_matrix, diagonal_cross_entropy, unit
+from .contrast import cosine_matrix, diagonal_cross_entropy, l2_normalize
 from .inputs import View, as_views
 from .result import Loss
 
@@ -55,7 +55,7 @@ def arc_con(anchor: View, positive: View, temperature: PositiveFloat, margin: fl
         raise ValueError(f"margin is {margin!r}; expected an angle in radians, 0 <= margin < pi (10 degrees: 0.1745)")
 
     cosines = cosine_matrix(anchor, positive)
-    unit1, unit2 = unit(anchor), unit(positive)
+    unit1, unit2 = l2_normalize(anchor), l2_normalize(positive)
     sines = (unit1 - unit2).norm(dim=1) * (unit1 + unit2).norm(dim=1) / 2
     widened = cosines.diagonal() * cos(margin) - sines * sin(margin)
     return Loss({"arc_con": diagonal_cross_entropy(cosines.diagonal_scatter(widened) / temperature).mean()})

@@ -26,7 +26,7 @@ def scale(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "..
     return (torch.frexp(largest).mantissa / largest).nan_to_num(nan=1.0, posinf=2.0**126)
 
 
-def unit(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "*rows d"]:
+def l2_normalize(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "*rows d"]:
     """Each vector divided by its length, even if very long or short; a vector of zeros does not change."""
     factor = scale(vectors, dim)
     length = (vectors * factor).norm(dim=dim, keepdim=True) / factor
@@ -36,7 +36,7 @@ def unit(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "*ro
 def cosine_matrix(rows: View, columns: Float[Tensor, "k d"]) -> Float[Tensor, "n k"]:
     """Entry ij is cos(rows_i, columns_j), in [-1, 1]; a row of zeros has cosine 0 with everything."""
     with full_precision(rows):
-        return unit(rows) @ unit(columns).T
+        return l2_normalize(rows) @ l2_normalize(columns).T
 
 
 def cosines_against(anchor: View, positive: View, negatives: Negatives | None = None) -> Float[Tensor, "n columns"]:
@@ -52,7 +52,7 @@ def cosines_against(anchor: View, positive: View, negatives: Negatives | None = 
     if negatives.ndim == 2:
         return cosine_matrix(anchor, torch.cat([positive, negatives]))
     with full_precision(anchor):
-        own = (unit(negatives) @ unit(anchor)[..., None])[..., 0]
+        own = (l2_normalize(negatives) @ l2_normalize(anchor)[..., None])[..., 0]
     return torch.cat([cosine_matrix(anchor, positive), own], dim=1)
 
 

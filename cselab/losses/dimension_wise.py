@@ -8,7 +8,7 @@ from torch import Tensor
 
 from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
 
-from .contrast import diagonal_cross_entropy, scale, unit
+from .contrast import diagonal_cross_entropy, l2_normalize, scale
 from .inputs import View, as_views, full_precision, widen
 from .result import Loss
 
@@ -155,7 +155,7 @@ def cross_correlation(anchor: View, positive: View) -> Float[Tensor, "d d"]:
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
     with full_precision(anchor):
-        return unit(anchor, dim=0).T @ unit(positive, dim=0)
+        return l2_normalize(anchor, dim=0).T @ l2_normalize(positive, dim=0)
 
 
 def standardised(view: View, correction: int) -> View:

@@ -2,7 +2,7 @@
 
 from cselab._util.arguments import NonNegativeFloat, checked
 
-from .contrast import unit
+from .contrast import l2_normalize
 from .inputs import View, as_views
 from .result import Loss
 
@@ -39,5 +39,5 @@ def triplet(anchor: View, positive: View, negative: View, margin: NonNegativeFlo
         tensor(2.5000)
     """
     anchor, positive, negative = as_views(anchor=anchor, positive=positive, negative=negative)
-    near, far = (1 - (unit(anchor) * unit(other)).sum(1) for other in (positive, negative))
+    near, far = (1 - (l2_normalize(anchor) * l2_normalize(other)).sum(1) for other in (positive, negative))
     return Loss({"triplet": (near - far + margin).clamp(min=0).mean()})

@@ -48,7 +48,11 @@ DEFECTS = {
     "00_tour": {
         "none": (SimCSE, "name", "simcse"),
         "the temperature is ten times too high": (SimCSE, "temperature", 0.5),
-        "the vectors are not normalised": (sys.modules["cselab.losses.contrast"], "unit", lambda rows, dim=-1: rows),
+        "the vectors are not normalised": (
+            sys.modules["cselab.losses.contrast"],
+            "l2_normalize",
+            lambda rows, dim=-1: rows,
+        ),
         "the positives are those of the next sentence": (SimCSE, "views", with_the_next_positive),
     },
     "05_dropout_noise": {
