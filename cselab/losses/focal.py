@@ -3,7 +3,7 @@
 from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
 
 from .contrast import LogWeights, Negatives, cosines_against, diagonal_cross_entropy
-from .inputs import View, as_views, weighed
+from .inputs import View, add_log_weights, as_views
 from .result import Loss
 
 
@@ -63,5 +63,5 @@ def focal_info_nce(
     factors = (cosines + m).diagonal_scatter(cosines.diagonal())
     if detach:
         factors = factors.detach()
-    logits = weighed(cosines * factors / temperature, log_weights)
+    logits = add_log_weights(cosines * factors / temperature, log_weights)
     return Loss({"focal_info_nce": diagonal_cross_entropy(logits).mean()})

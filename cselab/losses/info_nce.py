@@ -8,7 +8,7 @@ import torch
 from cselab._util.arguments import PositiveFloat, checked
 
 from .contrast import LogWeights, Negatives, cosine_matrix, cosines_against, diagonal_cross_entropy
-from .inputs import View, as_views, weighed
+from .inputs import View, add_log_weights, as_views
 from .result import Loss
 
 
@@ -66,7 +66,7 @@ def info_nce(
     """
     anchor, positive = as_views(anchor=anchor, positive=positive)
     logits = cosines_against(anchor, positive, negatives) / temperature
-    return Loss({"info_nce": diagonal_cross_entropy(weighed(logits, log_weights)).mean()})
+    return Loss({"info_nce": diagonal_cross_entropy(add_log_weights(logits, log_weights)).mean()})
 
 
 @checked
@@ -167,7 +167,7 @@ def decoupled_info_nce(
         logits = logits + log(m)
     else:
         positives = m * positives
-    logits = weighed(logits.diagonal_scatter(positives), log_weights)
+    logits = add_log_weights(logits.diagonal_scatter(positives), log_weights)
     return Loss({"decoupled_info_nce": diagonal_cross_entropy(logits).mean()})
 
 

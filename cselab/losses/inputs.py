@@ -61,7 +61,7 @@ def check_negatives(negatives: Tensor, anchor: Tensor) -> None:
         )
 
 
-def weighed(logits: Tensor, log_weights: Tensor | None) -> Tensor:
+def add_log_weights(logits: Tensor, log_weights: Tensor | None) -> Tensor:
     """The logits with a number added to each, if given.
 
     Raises:
