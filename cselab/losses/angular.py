@@ -5,12 +5,12 @@ from math import cos, pi, sin
 from cselab._util.arguments import PositiveFloat, checked
 
 from .contrast import cosine_matrix, diagonal_cross_entropy, l2_normalize
-from .inputs import View, as_views
+from .inputs import Embeddings, as_views
 from .result import Loss
 
 
 @checked
-def arc_con(anchor: View, positive: View, temperature: PositiveFloat, margin: float) -> Loss:
+def arc_con(anchor: Embeddings, positive: Embeddings, temperature: PositiveFloat, margin: float) -> Loss:
     """InfoNCE in which a positive pair counts as if its angle were larger by a margin.
 
         l_i = -log( exp(p_i) / (exp(p_i) + sum_{j != i} exp(cos(a_ij) / t)) ),   p_i = cos(a_ii + margin) / t

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from .inputs import View, check_negatives, full_precision, widen
+from .inputs import Embeddings, check_negatives, full_precision, widen
 
 EPS = 1e-12  # the length of a vector of zeros
 
@@ -33,13 +33,15 @@ def l2_normalize(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tens
     return vectors / length.masked_fill(length == 0, EPS)
 
 
-def cosine_matrix(rows: View, columns: Float[Tensor, "k d"]) -> Float[Tensor, "n k"]:
+def cosine_matrix(rows: Embeddings, columns: Float[Tensor, "k d"]) -> Float[Tensor, "n k"]:
     """Entry ij is cos(rows_i, columns_j), in [-1, 1]; a row of zeros has cosine 0 with everything."""
     with full_precision(rows):
         return l2_normalize(rows) @ l2_normalize(columns).T
 
 
-def cosines_against(anchor: View, positive: View, negatives: Negatives | None = None) -> Float[Tensor, "n columns"]:
+def cosines_against(
+    anchor: Embeddings, positive: Embeddings, negatives: Negatives | None = None
+) -> Float[Tensor, "n columns"]:
     """The cosines of each anchor with all N positives, and after them with M further negatives.
 
     Raises:

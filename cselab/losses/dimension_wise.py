@@ -9,7 +9,7 @@ from torch import Tensor
 from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
 
 from .contrast import diagonal_cross_entropy, l2_normalize, scale
-from .inputs import View, as_views, full_precision, widen
+from .inputs import Embeddings, as_views, full_precision, widen
 from .result import Loss
 
 EPS = 1e-5  # added to the variance, as torch.nn.BatchNorm1d does
@@ -20,7 +20,7 @@ ExtraRows = Float[Tensor, "m d"] | tuple[Float[Tensor, "m d"], Float[Tensor, "m 
 
 @checked
 def dimension_contrastive(
-    anchor: View, positive: View, temperature: PositiveFloat, reduction: Literal["mean", "sum"] = "mean"
+    anchor: Embeddings, positive: Embeddings, temperature: PositiveFloat, reduction: Literal["mean", "sum"] = "mean"
 ) -> Loss:
     """Each dimension should be more similar to itself in the second view than to the remaining dimensions.
 
@@ -81,7 +81,9 @@ def dimension_contrastive(
 
 
 @checked
-def barlow_twins(anchor: View, positive: View, weight: NonNegativeFloat, extra_rows: ExtraRows | None = None) -> Loss:
+def barlow_twins(
+    anchor: Embeddings, positive: Embeddings, weight: NonNegativeFloat, extra_rows: ExtraRows | None = None
+) -> Loss:
     """The cross-correlation of the views' dimensions should be the identity.
 
         sum_c (1 - C_cc)^2 + weight sum_c sum_{d != c} C_cd^2
@@ -132,7 +134,7 @@ def barlow_twins(anchor: View, positive: View, weight: NonNegativeFloat, extra_r
     return Loss({"invariance": (1 - diagonal).square().sum(), "redundancy": weight * off_diagonal.square().sum()})
 
 
-def cross_correlation(anchor: View, positive: View) -> Float[Tensor, "d d"]:
+def cross_correlation(anchor: Embeddings, positive: Embeddings) -> Float[Tensor, "d d"]:
     """The uncentred cross-correlation of dimensions, over the rows of two views.
 
         C_cd = sum_i anchor_ic positive_id / (|anchor_.c| |positive_.d|)
@@ -158,7 +160,7 @@ def cross_correlation(anchor: View, positive: View) -> Float[Tensor, "d d"]:
         return l2_normalize(anchor, dim=0).T @ l2_normalize(positive, dim=0)
 
 
-def standardised(view: View, correction: int) -> View:
+def standardised(view: Embeddings, correction: int) -> Embeddings:
     """Each column with mean 0 and variance 1; the variance has divisor N - correction, and EPS added."""
     factor = scale(view, dim=0).clamp(max=1)[0]  # the squares of large entries stay finite
     centred = (view - view.mean(0)) * factor
@@ -168,7 +170,9 @@ def standardised(view: View, correction: int) -> View:
     return centred / variance.sqrt()
 
 
-def with_rows(anchor: View, positive: View, extra_rows: ExtraRows) -> tuple[Float[Tensor, "k d"], Float[Tensor, "k d"]]:
+def with_rows(
+    anchor: Embeddings, positive: Embeddings, extra_rows: ExtraRows
+) -> tuple[Float[Tensor, "k d"], Float[Tensor, "k d"]]:
     """The views with artificial rows appended: the same rows, or the rows of a pair."""
     extra1, extra2 = (extra_rows, extra_rows) if isinstance(extra_rows, Tensor) else extra_rows
     for extra in (extra1, extra2):

@@ -3,14 +3,14 @@
 from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
 
 from .contrast import LogWeights, Negatives, cosines_against, diagonal_cross_entropy
-from .inputs import View, add_log_weights, as_views
+from .inputs import Embeddings, add_log_weights, as_views
 from .result import Loss
 
 
 @checked
 def focal_info_nce(
-    anchor: View,
-    positive: View,
+    anchor: Embeddings,
+    positive: Embeddings,
     temperature: PositiveFloat,
     m: NonNegativeFloat,
     detach: bool = False,

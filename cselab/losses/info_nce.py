@@ -8,14 +8,14 @@ import torch
 from cselab._util.arguments import PositiveFloat, checked
 
 from .contrast import LogWeights, Negatives, cosine_matrix, cosines_against, diagonal_cross_entropy
-from .inputs import View, add_log_weights, as_views
+from .inputs import Embeddings, add_log_weights, as_views
 from .result import Loss
 
 
 @checked
 def info_nce(
-    anchor: View,
-    positive: View,
+    anchor: Embeddings,
+    positive: Embeddings,
     temperature: PositiveFloat,
     negatives: Negatives | None = None,
     log_weights: LogWeights | None = None,
@@ -70,7 +70,7 @@ def info_nce(
 
 
 @checked
-def nt_xent(anchor: View, positive: View, temperature: PositiveFloat) -> Loss:
+def nt_xent(anchor: Embeddings, positive: Embeddings, temperature: PositiveFloat) -> Loss:
     """InfoNCE over all 2N views of the batch: every view is an anchor once, and has 2N - 2 negatives.
 
         l_i = -log( exp(s_ij) / sum_{k != i} exp(s_ik) ),   i = 1 ... 2N, j the second view of i's sentence
@@ -108,8 +108,8 @@ def nt_xent(anchor: View, positive: View, temperature: PositiveFloat) -> Loss:
 
 @checked
 def decoupled_info_nce(
-    positive_pair: tuple[View, View],
-    negative_pair: tuple[View, View],
+    positive_pair: tuple[Embeddings, Embeddings],
+    negative_pair: tuple[Embeddings, Embeddings],
     temperature: PositiveFloat,
     m: PositiveFloat = 1.0,
     m_on: Literal["negatives", "positive"] = "negatives",
@@ -173,9 +173,9 @@ def decoupled_info_nce(
 
 @checked
 def off_dropout_info_nce(
-    anchor: View,
-    positive: View,
-    clean: View,
+    anchor: Embeddings,
+    positive: Embeddings,
+    clean: Embeddings,
     temperature: PositiveFloat,
     m: PositiveFloat,
     m_on: Literal["negatives", "positive"] = "negatives",

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-View = Float[Tensor, "n d"]
+Embeddings = Float[Tensor, "n d"]
 """The vectors of a batch: row i is a view of sentence i."""
 
 

@@ -3,12 +3,12 @@
 from cselab._util.arguments import NonNegativeFloat, checked
 
 from .contrast import l2_normalize
-from .inputs import View, as_views
+from .inputs import Embeddings, as_views
 from .result import Loss
 
 
 @checked
-def triplet(anchor: View, positive: View, negative: View, margin: NonNegativeFloat) -> Loss:
+def triplet(anchor: Embeddings, positive: Embeddings, negative: Embeddings, margin: NonNegativeFloat) -> Loss:
     """The positive should be nearer to the anchor than the negative is, by a margin.
 
         l_i = max(0, D(anchor_i, positive_i) - D(anchor_i, negative_i) + margin),    D = 1 - cos

@@ -6,14 +6,14 @@ from cselab._util.arguments import PositiveFloat, checked
 
 from .contrast import LogWeights, Negatives
 from .info_nce import info_nce
-from .inputs import View, as_views
+from .inputs import Embeddings, as_views
 from .result import Loss
 
 
 @checked
 def matryoshka_info_nce(
-    anchor: View,
-    positive: View,
+    anchor: Embeddings,
+    positive: Embeddings,
     temperature: PositiveFloat,
     widths: Sequence[int],
     negatives: Negatives | None = None,

@@ -9,14 +9,14 @@ import torch
 from cselab._util.arguments import PositiveFloat, checked
 
 from .contrast import cosine_matrix, diagonal_cross_entropy
-from .inputs import View, as_views
+from .inputs import Embeddings, as_views
 from .result import Loss
 
 
 @checked
 def multi_positive_info_nce(
-    anchor: View,
-    positives: Sequence[View],
+    anchor: Embeddings,
+    positives: Sequence[Embeddings],
     temperature: PositiveFloat,
     reduction: Literal["outside", "inside", "inside_printed"] = "outside",
     weight: PositiveFloat = 1.0,

@@ -5,11 +5,11 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from .inputs import View, as_views, full_precision, widen
+from .inputs import Embeddings, as_views, full_precision, widen
 from .result import Loss
 
 
-def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"], whole: View) -> Loss:
+def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"], whole: Embeddings) -> Loss:
     """The vector of a sentence should identify its parts among the parts of all sentences.
 
         l = mean_{i, a} sp( -F_ia . E_i )  +  mean_{j != i, a} sp( F_ja . E_i ),     sp(x) = log(1 + e^x)

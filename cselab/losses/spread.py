@@ -5,12 +5,12 @@ import torch
 from cselab._util.arguments import NonNegativeFloat, checked
 
 from .contrast import cosine_matrix
-from .inputs import View, as_views
+from .inputs import Embeddings, as_views
 from .result import Loss
 
 
 @checked
-def spread_out(vectors: View, mean_weight: NonNegativeFloat = 1.0) -> Loss:
+def spread_out(vectors: Embeddings, mean_weight: NonNegativeFloat = 1.0) -> Loss:
     """How far the cosines of different sentences are from those of random directions: mean 0, second moment 1/d.
 
         M_1 = mean_{i != j} cos_ij,   M_2 = mean_{i != j} cos_ij^2,   l = mean_weight M_1^2 + max(0, M_2 - 1/d)

@@ -9,12 +9,14 @@ from torch import Tensor
 from cselab._util.arguments import PositiveFloat, checked
 
 from .contrast import cosine_matrix
-from .inputs import View, as_views
+from .inputs import Embeddings, as_views
 from .result import Loss
 
 
 @checked
-def sup_con(anchor: View, positive: View | list[View], labels: Int[Tensor, " n"], temperature: PositiveFloat) -> Loss:
+def sup_con(
+    anchor: Embeddings, positive: Embeddings | list[Embeddings], labels: Int[Tensor, " n"], temperature: PositiveFloat
+) -> Loss:
     """NT-Xent in which every view of every sentence of the same class is a positive.
 
         l_i = -1/|P(i)| sum_{p in P(i)} log( e^{s_ip} / sum_{a != i} e^{s_ia} ),   i = 1 ... 2N (3N with a third view)
