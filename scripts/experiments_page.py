@@ -45,7 +45,7 @@ def opening(profile: Profile) -> str:
 # The papers' experiments, run again: {profile.name}
 
 `{profile.name}`: `{profile.encoders["base"].name}`, {profile.recipe["steps"]} steps on `{profile.corpus}`, the
-best step by {profile.dev} dev; in brackets the number of seeds (mean ± standard deviation). Gains are over the
+best step after 0 by {profile.dev} dev; in brackets the number of seeds (mean ± standard deviation). Gains are over the
 baseline, paired by seed, with their 95 % interval. What the profile is for: {profile.purpose}.
 
 `cselab experiment run NAME --profile {profile.name}` makes the lines of a table (`NAME.{profile.name}.jsonl`). More:

@@ -628,7 +628,7 @@ class Results:
         lines = [
             f"{experiment.name}: {experiment.question}",
             "No published numbers." if printed is None else printed.title,
-            f"Here: {profile.name}, {base}, {profile.corpus}, best step by {profile.dev} dev; gains over "
+            f"Here: {profile.name}, {base}, {profile.corpus}, best step after 0 by {profile.dev} dev; gains over "
             f"{experiment.baseline!r} with their 95 % interval, paired by seed; geometry on {profile.geometry} dev.",
             f"{profile.name}: {profile.purpose}.",
             *self.identities(),
