@@ -246,7 +246,7 @@ def pairs_by_split(task: "str | Pairs", data: str | Path | None) -> "dict[str, P
         raise TypeError(f"task is {task!r:.60}; expected the name of a task, a file of pairs, or Pairs")
     if Path(task).is_file():
         return {"": read_pairs(task)}
-    suites = [STS(), WorldSTS()]
+    task, suites = str(task), [STS(), WorldSTS()]
     asked = tasks_by_suite(suites, [task])
     suite = next(suite for suite, names in zip(suites, asked, strict=True) if names)
     name = task.partition("/")[0]
