@@ -113,9 +113,12 @@ def experiment_list() -> None:
 @argument("name", help=NAME)
 @several(*SIZED)
 @click.option("--column", help="a column instead of the first; `cselab published` lists them")
+@click.option("--sentence", is_flag=True, help="one line per tested claim, to cite: effect, interval, test, sources")
 @paper_form
 @folder_option
-def experiment_show(name: str, column: str | None, form: str, folder: Path | None, **sized: Any) -> None:
+def experiment_show(
+    name: str, column: str | None, sentence: bool, form: str, folder: Path | None, **sized: Any
+) -> None:
     """Show our results next to the published numbers.
 
     Prints mean ± sd over the seeds, the number of seeds, the difference, and the verdict on each claim.
@@ -125,7 +128,9 @@ def experiment_show(name: str, column: str | None, form: str, folder: Path | Non
     from cselab_lab.experiments import read_results
 
     results = read_results(*_sized(name, sized), folder)
-    if form == "json":
+    if sentence:
+        click.echo("\n".join(results.citations() or ["no claim of this experiment has two seeds or more"]))
+    elif form == "json":
         cells = json.loads(results.to_frame().to_json(orient="records"))
         claims = [verdict.record() for verdict in results.verdicts()]
         print_json({"profile": results.profile.name, "about": results.identities(), "cells": cells, "claims": claims})

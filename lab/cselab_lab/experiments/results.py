@@ -292,6 +292,17 @@ class Verdict:
             certainty += ", the least possible" * (self.p_exact <= 2.0 ** (1 - self.seeds) * 1.001)
         return f", {signed(self.ours, self._digits)} {self._unit} of {self.measure} ({certainty})".replace("  ", " ")
 
+    def citation(self, tests: "ManyTests") -> str:
+        """Effect, 95 % interval, paired seeds, test and Holm's correction in one sentence without its end."""
+        if self.test is None or self.interval is None or self.ours is None:
+            return f"{self.claim}: {self.answer}"
+        low, high = (signed(bound, self._digits) for bound in self.interval)
+        return (
+            f"{self.claim}: {signed(self.ours, self._digits)} {self._unit} of {self.measure}, 95 % interval {low} to "
+            f"{high} ({self.seeds} paired seeds; paired t-test, p = {self.p_value:.2g}, "
+            f"{tests.by_holm[self.test]:.2g} by Holm over {len(tests.raw)} tests)"
+        ).replace("  ", " ")
+
     @property
     def _unit(self) -> str:
         return self.unit.removeprefix("points").strip() if self.measure in GEOMETRY else self.unit
@@ -614,6 +625,28 @@ class Results:
         found = [*(("encoder", name) for name in names), *texts]
         known = self.profile.hashes
         return [text for kind, name in found if (text := statement(kind, name, known.get(name), rows.get(name)))]
+
+    def citations(self) -> list[str]:
+        """One line for a paper for each claim that was tested: effect, interval, seeds, test, Holm, sources."""
+        verdicts = self.verdicts()
+        tests = ManyTests.of(verdicts)
+        sources = self._sources()
+        return [f"{verdict.citation(tests)}; {sources}." for verdict in verdicts if verdict.p_value is not None]
+
+    def _sources(self) -> str:
+        """The encoder and the corpus with the beginning of their SHA-256, and the version of cselab."""
+        lines = [line for seeds in self.lines.values() for line in seeds.values()]
+        settings = [line["settings"] for line in lines]
+        weights = {(one["encoder"], one["weights"] or "not verified") for one in settings if "encoder" in one}
+        texts = {
+            (of["corpus"], of.get("corpus_sha256", line.get("corpus_hash", "not recorded"))[:16])
+            for line, of in zip(lines, settings, strict=True)
+            if "corpus" in of
+        }
+        named = [f"encoder {name} ({digest})" for name, digest in sorted(weights)]
+        named += [f"corpus {name} ({digest})" for name, digest in sorted(texts)]
+        versions = sorted({str(line["versions"].get("cselab")) for line in lines})
+        return ", ".join([*named, f"cselab {' and '.join(versions)}"])
 
     def recipes(self) -> list[str]:
         """Whose recipe each row was trained by, one sentence each, if the profile has not one for all."""
