@@ -56,6 +56,7 @@ $(READY) $(READY)-lint $(READY)-book $(READY)-test: pyproject.toml $(CONSTRAINTS
 
 demo: $(READY)
 	$(BIN)/cselab notebooks run 00_tour --profile $(PROFILE) --output out
+	@echo "open out/00_tour.html, and to play: docs/play/index.html"
 
 lab: $(READY)
 	$(BIN)/cselab notebooks copy work

@@ -1,6 +1,6 @@
 """Draw the pictures of the README and of the book's first page: `python scripts/pictures.py NAME FILE`.
 
-    python scripts/pictures.py lesson docs/lesson.png                # the tour in JupyterLab, in all LOOKS
+    python scripts/pictures.py learn docs/play/learn.png             # saved by the page, light and dark
     python scripts/pictures.py motion docs/sphere.svg                # the sphere, as its panel moves it
     python scripts/pictures.py forest docs/forest.svg                # from results/*.study.jsonl
     python scripts/pictures.py joint docs/joint.svg                  # figure 1 of ImSimCSE
@@ -10,19 +10,13 @@
 Chromium draws them (`make browser`).
 """
 
-import os
 import re
-import secrets
-import socket
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import nbformat
 import numpy as np
 from browser import find_browser
 from cselab_lab.experiments import read_results
@@ -33,32 +27,15 @@ from scipy.stats import ttest_1samp
 
 Placed = Callable[[float, float], tuple[float, float]]
 REPOSITORY = Path(__file__).parents[1]
-RUN_CELL = """async (id) => {
-    const { content, sessionContext } = jupyterapp.shell.currentWidget;
-    await sessionContext.ready;
-    content.activeCellIndex = content.widgets.findIndex((cell) => cell.model.id === id);
-    await jupyterapp.commands.execute("notebook:run-cell");
-}"""
-SHOW_CELL = """async ([id, theme]) => {
-    const { shell, commands } = jupyterapp;
-    await commands.execute("apputils:change-theme", { theme });
-    shell.collapseLeft();
-    const notebook = shell.currentWidget.content;
-    notebook.activeCellIndex = notebook.widgets.findIndex((cell) => cell.model.id === id);
-    notebook.activeCell.node.scrollIntoView();
-}"""
-LOOKS = (
-    ("-dark", "JupyterLab Dark", 1000, 992),
-    ("", "JupyterLab Light", 1000, 992),
-    ("-phone", "JupyterLab Light", 560, 1266),
-    ("-phone-dark", "JupyterLab Dark", 560, 1266),
-)
 COVER = "Eight sentences as pairs of points on a sphere: arrows show how InfoNCE pushes each point."
 MOTION = (
     "Eight sentences as points on a sphere start in a narrow cone; InfoNCE pulls pairs together and spreads the rest."
 )
 FRAMES = 40
 INK = "svg { color: #24292f } @media (prefers-color-scheme: dark) { svg { color: #d5dae1 } }"
+STILL = (
+    "@media (prefers-reduced-motion: reduce) { .frame { animation: none } .frame:last-child { visibility: visible } }"
+)
 OURS, THEIRS = "#2f86cc", "#cf6a1c"
 FOREST = "Of nine effects our estimate with its interval, and the paper's value: the gains of the papers lie outside."
 EFFECTS = (
@@ -107,37 +84,17 @@ def opened(address: str, width: int, height: int) -> Iterator[Page]:
         browser.close()
 
 
-def lesson(picture: Path) -> None:
-    """The tour in JupyterLab: a guess, the answer, and the panel below, in all `LOOKS`."""
-    token = secrets.token_hex(16)
-    with tempfile.TemporaryDirectory() as folder:
-        notebook = nbformat.read(REPOSITORY / "notebooks/00_tour.ipynb", as_version=4)
-        cells = {cell.id: cell for cell in notebook.cells}
-        cells["guess-cone"].source = "mine = lesson.guess(cooks=0.9, parliament=0.1)"
-        nbformat.write(notebook, Path(folder, "00_tour.ipynb"))
-        news = Path(folder, "settings/@jupyterlab/apputils-extension/notification.jupyterlab-settings")
-        news.parent.mkdir(parents=True)
-        news.write_text('{"fetchNews": "false"}', encoding="utf-8")
-        options = ["--no-browser", "--allow-root", "--expose-app-in-browser", "--ip=127.0.0.1", "--port=8917"]
-        command = [sys.executable, "-m", "jupyterlab", *options, f"--IdentityProvider.token={token}"]
-        settings = {"JUPYTERLAB_SETTINGS_DIR": f"{folder}/settings"}
-        server = subprocess.Popen(command, cwd=folder, env={**os.environ, **settings})
-        try:
-            while socket.socket().connect_ex(("127.0.0.1", 8917)) and server.poll() is None:
-                time.sleep(1)
-            with opened(f"http://127.0.0.1:8917/doc/tree/00_tour.ipynb?token={token}", 1000, 992) as page:
-                page.wait_for_function("() => window.jupyterapp?.shell.currentWidget?.sessionContext")
-                for id in ("parameters", "setup", "guess-cone", "cone-numbers", "first-look"):
-                    page.evaluate(RUN_CELL, id)
-                for name, theme, width, height in LOOKS:
-                    page.set_viewport_size({"width": width, "height": height})
-                    for _ in range(3):  # what lies above is drawn, and moves the cell
-                        page.evaluate(SHOW_CELL, ["about-cone", theme])
-                        page.wait_for_timeout(3000)
-                    page.screenshot(path=picture.with_stem(picture.stem + name))
-        finally:
-            server.terminate()
-            server.wait()
+def learn(picture: Path) -> None:
+    """The picture that the page of `docs/play` saves after a training, for a light and a dark page."""
+    page_file = REPOSITORY / "docs/play/index.html"
+    for name, scheme in (("", "light"), ("-dark", "dark")):
+        with opened(page_file.as_uri(), 1200, 900) as page:
+            page.emulate_media(color_scheme=scheme)
+            page.get_by_role("button", name="Train").click()
+            page.get_by_role("button", name="Train again").wait_for()
+            with page.expect_download() as saved:
+                page.get_by_role("button", name="Save picture").click()
+            saved.value.save_as(picture.with_stem(picture.stem + name))
 
 
 def sphere_style() -> str:
@@ -179,6 +136,7 @@ def motion(picture: Path) -> None:
         f"\n{INK}"
         f"\n.frame {{ visibility: hidden; animation: shown {len(frames) * 0.15:.1f}s step-end infinite }}"
         f"\n@keyframes shown {{ 0% {{ visibility: visible }} {share:.3f}% {{ visibility: hidden }} }}"
+        f"\n{STILL}"
     )
     shown = [
         f'<g class="frame" style="animation-delay: {at * 0.15:.2f}s">{frame}</g>' for at, frame in enumerate(frames)
@@ -269,7 +227,7 @@ def steps(picture: Path) -> None:
     save(picture, rows, 318, STEPS)
 
 
-PICTURES = {"lesson": lesson, "motion": motion, "forest": forest, "joint": joint, "steps": steps, "cover": cover}
+PICTURES = {"learn": learn, "motion": motion, "forest": forest, "joint": joint, "steps": steps, "cover": cover}
 
 if __name__ == "__main__":
     PICTURES[sys.argv[1]](Path(sys.argv[2]))

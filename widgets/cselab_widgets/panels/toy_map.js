@@ -85,7 +85,7 @@ export function paint(pen, size, { topics, angles, dots, own, ties, looked }, co
     along(pen, topic, angles[k], radius);
   });
   pen.restore();
-  pen.globalAlpha = 0.75;
+  pen.globalAlpha = 0.85;
   dots.forEach((dot, i) => {
     const [x, y] = at(dot);
     pen.fillStyle = palette[dot.topic];
