@@ -36,11 +36,11 @@ from .pooling import Vectors, get_pooling
 from .speed import (
     Precision,
     batch_to_device,
+    cls_only_last_layer,
     computing_in,
-    ends_apart,
     expand_attention_mask,
     fastest_linear,
-    first_token_alone,
+    supports_cls_only_last_layer,
 )
 from .text import (
     ReadingReport,
@@ -453,8 +453,8 @@ class SentenceEncoder(nn.Module):
         pooling = POOLING_OF[self._pooling]
         ready = expand_attention_mask if self.prefix is None else self.prefix.before
         reads_first = pooling.counts == "first" and self.tokenizer.padding_side == "right"
-        alone = reads_first and ends_apart(self.backbone)
-        shortened = first_token_alone(self.backbone) if alone else nullcontext()
+        alone = reads_first and supports_cls_only_last_layer(self.backbone)
+        shortened = cls_only_last_layer(self.backbone) if alone else nullcontext()
         masked = embedding_masked(self.backbone, features) if "embedding_mask" in features else nullcontext(features)
         with shortened, masked as unmasked:
             output = self.backbone(**ready(unmasked, self.backbone), output_hidden_states=len(pooling.layers) > 1)

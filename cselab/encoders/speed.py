@@ -75,7 +75,7 @@ LAID_OUT_ALIKE = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "elec
 """Types of models whose layers are `encoder.layer`, each with `attention.output`, `intermediate` and `output`."""
 
 
-def ends_apart(backbone: Any) -> bool:
+def supports_cls_only_last_layer(backbone: Any) -> bool:
     """Whether this network's last layer can compute only the first token.
 
     A layer that is computed again in the backward pass, or in chunks of tokens, cannot.
@@ -88,7 +88,7 @@ def ends_apart(backbone: Any) -> bool:
 
 
 @contextmanager
-def first_token_alone(backbone: Any) -> Iterator[None]:
+def cls_only_last_layer(backbone: Any) -> Iterator[None]:
     """A context in which the last hidden state has only the first token [n, 1, d].
 
     Of the last layer only attention mixes tokens. The rest of the layer, three quarters of its products, is separate

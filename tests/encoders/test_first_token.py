@@ -21,7 +21,7 @@ def make_family(family, pooling):
 @pytest.fixture
 def whole_passes(monkeypatch):
     """Called, every pass from then on computes all tokens to the end."""
-    return lambda: monkeypatch.setattr(encoders, "ends_apart", lambda backbone: False)
+    return lambda: monkeypatch.setattr(encoders, "supports_cls_only_last_layer", lambda backbone: False)
 
 
 def vectors_and_gradients(encoder, seed=0):
