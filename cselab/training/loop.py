@@ -34,9 +34,9 @@ from cselab.methods import Method, Setup, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
 
 from .config import TrainConfig
-from .guard import refuse_frozen_adapters, refuse_identical_views, warn_of_unknown_tokens
+from .preflight import check_adapters_learn, check_views_differ, warn_of_unknown_tokens
 from .processes import average_gradients, from_main, mean_over_processes, wait_for_all
-from .run_folder import RunFolder, check_complete, load_state, refuse_another, save_state, state_dict_errors
+from .run_folder import RunFolder, check_complete, check_same_identity, load_state, save_state, state_dict_errors
 
 MOST_STEPS_BEHIND = 16
 """How many steps of training a GPU may be behind."""
@@ -183,7 +183,7 @@ def train(
     with (
         torch.random.fork_rng([device] if device.type == "cuda" else []),  # the caller's random numbers stay
         run.folder.locked() if run.folder else nullcontext(),
-        thawed_again(encoder),
+        frozen_weights_restored(encoder),
     ):
         optimizer = set_up(run, corpus, evaluator, device)
         weights = [weight for group in optimizer.param_groups for weight in group["params"] if weight.requires_grad]
@@ -296,7 +296,7 @@ def identity_of(run: Run, corpus: Sequence[Any], evaluator: Evaluator | None) ->
 
 
 @contextmanager
-def thawed_again(encoder: SentenceEncoder) -> Iterator[None]:
+def frozen_weights_restored(encoder: SentenceEncoder) -> Iterator[None]:
     """A context after which the weights learn again that a method froze."""
     trainable = [weight for weight in encoder.parameters() if weight.requires_grad]
     try:
@@ -315,8 +315,8 @@ def start_history(run: Run, corpus: Sequence[Any]) -> None:
     batch = batch_of_step(corpus, run.config, 1)
     with exclusive(run.encoder):
         warn_of_unknown_tokens(run.method, run.encoder, batch, run.config.max_length)
-        refuse_frozen_adapters(run.method, run.encoder)
-        refuse_identical_views(run.method, run.encoder, batch, run.config.max_length)
+        check_adapters_learn(run.method, run.encoder)
+        check_views_differ(run.method, run.encoder, batch, run.config.max_length)
         if run.encoder.representation == "backbone":
             record(run, [{"step": 0}], evaluate=True)
 
@@ -551,7 +551,7 @@ def resume(run: Run, folder: RunFolder, parts: Mapping[str, Any]) -> None:
     if run.folder is not None and folder.best.exists():
         run.best_state, kept = load_checkpoint(folder.best)
         with state_dict_errors(folder.best):
-            refuse_another(folder.best, kept.get("identity", run.identity), run.identity)
+            check_same_identity(folder.best, kept.get("identity", run.identity), run.identity)
             run.best = kept["row"]
 
 

@@ -117,7 +117,7 @@ class RunFolder:
             content = {"identity": dict(identity), "finished": False, "versions": versions()}
             self.write(content)
             return content
-        refuse_another(self.path, content["identity"], identity)
+        check_same_identity(self.path, content["identity"], identity)
         before = {} if content["finished"] else content.get("versions", {})
         changed = [
             f"{name} {before[name]}, now {now}" for name, now in versions().items() if before.get(name, now) != now
@@ -177,7 +177,7 @@ def _parse(file: Path, wanted: Mapping[str, Any], text: str | None = None) -> di
     return content
 
 
-def refuse_another(place: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def check_same_identity(place: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise RunFolderError if a place holds a run with different settings; names the first difference."""
     for key, value in json.loads(json.dumps(now)).items():
         if not _is_same(before.get(key), value):
@@ -259,7 +259,7 @@ def load_state(file: Path, parts: Mapping[str, Any], identity: Mapping[str, Any]
     """
     tensors, info = load_checkpoint(file)
     if identity is not None and info.get("identity") is not None:
-        refuse_another(file, info["identity"], identity)
+        check_same_identity(file, info["identity"], identity)
     with state_dict_errors(file):
         for name, part in parts.items():
             part.load_state_dict(unpack(tensors, info[name]))

@@ -251,7 +251,7 @@ def largest_difference(asked: argparse.Namespace, method: str) -> float:
                 if isinstance(part, torch.nn.Dropout):
                     part.p = 0.0
             config = TrainConfig(steps=5, batch_size=32, lr=1e-4, precision="fp32", eval_every=5, seed=0)
-            with patch("cselab.training.loop.refuse_identical_views"):  # which they are, without dropout
+            with patch("cselab.training.loop.check_views_differ"):  # which they are, without dropout
                 run = train(encoder, method, texts_of(64), config, show_progress_bar=False)
             seen.append([row["loss"] for row in run.history if "loss" in row])
     finally:

@@ -173,7 +173,7 @@ def training(text: str, length: int, beside: str) -> Callable[[SentenceEncoder, 
 
         def ours(texts: list[str]) -> float:
             bare = without_dropout(encoder.copy())
-            with patch("cselab.training.loop.refuse_identical_views"):  # which they are, on purpose
+            with patch("cselab.training.loop.check_views_differ"):  # which they are, on purpose
                 run = train(bare, SimCSE(head="none"), texts, config, show_progress_bar=False)
             return run.history[1]["loss"]
 

@@ -30,7 +30,7 @@ CONFIG = TrainConfig(
 def run_training(output=None):
     """Without dropout, which several processes draw otherwise than one."""
     encoder = make_encoder(layers=1, dropout=0)
-    with patch("cselab.training.loop.refuse_identical_views"):
+    with patch("cselab.training.loop.check_views_differ"):
         return train(encoder, "simcse", CORPUS, CONFIG, output=output, show_progress_bar=False)
 
 

@@ -75,7 +75,7 @@ class Scripted:
 @pytest.fixture
 def equal_views(monkeypatch):
     """Training on two equal views, which is refused otherwise: nothing is drawn, so that it can be followed by hand."""
-    monkeypatch.setattr("cselab.training.loop.refuse_identical_views", lambda *_: None)
+    monkeypatch.setattr("cselab.training.loop.check_views_differ", lambda *_: None)
 
 
 # ------------------------------------------------------------------------------------ history

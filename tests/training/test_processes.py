@@ -63,7 +63,7 @@ def run_training(method, output=None, watched=None, callbacks=()):
     watched = watched or Watched()
     method = create_method(method)
     drawing = patch.object(type(method), "views", watched.draw_before(type(method).views))
-    unguarded = patch("cselab.training.loop.refuse_identical_views")
+    unguarded = patch("cselab.training.loop.check_views_differ")
     with patch("torch.optim.AdamW", plain_descent), unguarded, drawing:
         return train(
             make_encoder(layers=1, dropout=0),

@@ -19,7 +19,7 @@ from cselab.methods import Method
 PROBED = 4  # rows of the batch that are encoded to detect dropout
 
 
-def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequence[Any], max_length: int) -> None:
+def check_views_differ(method: Method, encoder: SentenceEncoder, batch: Sequence[Any], max_length: int) -> None:
     """Raise if the method contrasts a sentence with itself, and this encoder gives equal views.
 
     Some rows are encoded twice in training mode. Only if these are equal, the method computes the views of the whole
@@ -34,7 +34,7 @@ def refuse_identical_views(method: Method, encoder: SentenceEncoder, batch: Sequ
     with torch.no_grad(), torch.random.fork_rng([device] if device.type == "cuda" else []):
         if not _is_silent(encoder, method.column(batch[:PROBED], method.columns[0]), max_length):
             return
-        asked = _Asked(copy.deepcopy(encoder).train(), max_length)
+        asked = _RecordingEncode(copy.deepcopy(encoder).train(), max_length)
         views = copy.deepcopy(method).train().views(asked, batch)
     if asked.twice and any(_same(views.anchor, positive) for positive in views.positives):
         kind = type(encoder.backbone).__name__
@@ -54,7 +54,7 @@ def warn_of_unknown_tokens(method: Method, encoder: SentenceEncoder, batch: Sequ
     Truncation(0, len(texts), max_length, len(unknown)).warn(stacklevel=5)
 
 
-def refuse_frozen_adapters(method: Method, encoder: SentenceEncoder) -> None:
+def check_adapters_learn(method: Method, encoder: SentenceEncoder) -> None:
     """Raise ValueError where the encoder has adapters, and none of them learns."""
     if has_adapters(encoder.backbone) and not any(weight.requires_grad for weight in encoder.backbone.parameters()):
         raise ValueError(
@@ -82,7 +82,7 @@ def _same(one: Vectors, other: Float[Tensor, "m d"]) -> bool:
     return bool(((one - other).norm(dim=1) <= tolerance * one.norm(dim=1)).all())
 
 
-class _Asked(Encode):
+class _RecordingEncode(Encode):
     """An `encode` that records whether the same input was encoded twice, with dropout."""
 
     def __init__(self, encoder: SentenceEncoder, max_length: int) -> None:

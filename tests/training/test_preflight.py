@@ -8,7 +8,7 @@ from tiny import make_encoder, make_rows
 from cselab.encoders.encoder import SentenceEncoder, UnknownTokensWarning
 from cselab.methods import METHODS, Setup, create_method
 from cselab.training import TrainConfig, train
-from cselab.training.guard import refuse_identical_views
+from cselab.training.preflight import check_views_differ
 
 CONFIG = TrainConfig(steps=1, batch_size=8, lr=1e-3, precision="fp32")
 
@@ -57,9 +57,9 @@ def test_what_counts_is_whether_the_views_differ(name, options, stopped):
     state, drawn = {key: value.clone() for key, value in method.state_dict().items()}, torch.get_rng_state()
     if stopped:
         with pytest.raises(ValueError, match=r"hidden_dropout_prob = 0, attention_probs_dropout_prob = 0"):
-            refuse_identical_views(method, encoder, rows, 32)
+            check_views_differ(method, encoder, rows, 32)
     else:
-        refuse_identical_views(method, encoder, rows, 32)
+        check_views_differ(method, encoder, rows, 32)
     assert torch.equal(torch.get_rng_state(), drawn) and not encoder.training
     assert all(torch.equal(value, state[key]) for key, value in method.state_dict().items())
 
@@ -73,7 +73,7 @@ def test_it_changes_no_number_of_a_run(monkeypatch, name, dropout):
         return run.history, run.encoder.weights_hash()
 
     guarded = history()
-    monkeypatch.setattr("cselab.training.loop.refuse_identical_views", lambda *_: None)
+    monkeypatch.setattr("cselab.training.loop.check_views_differ", lambda *_: None)
     assert guarded == history()
 
 
