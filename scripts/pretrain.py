@@ -362,7 +362,7 @@ def pretrain_from_files(
         identity["start"] = sha256_of(start / "model.safetensors")
         tokenizer = tokenizer or start
     with RunFolder(output).locked() as folder:
-        run = folder.claim(identity)
+        run = folder.reserve(identity)
         if run["finished"]:
             return folder.path
         kept = tokenizer or folder.path / "tokenizer"

@@ -194,7 +194,7 @@ def train(
 
         # -------------------------------------------------------------------------------------------- resume
         if folder is not None:
-            if from_main(processes, lambda: folder.claim(run.identity))["finished"]:
+            if from_main(processes, lambda: folder.reserve(run.identity))["finished"]:
                 return read_back(run, folder, device)
             if from_main(processes, folder.checkpoint.exists):
                 resume(run, folder, parts)

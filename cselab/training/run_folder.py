@@ -103,7 +103,7 @@ class RunFolder:
     def write(self, content: Mapping[str, Any]) -> None:
         write_text(self.path / "run.json", json.dumps(content, indent=2) + "\n")
 
-    def claim(self, identity: Mapping[str, Any]) -> dict[str, Any]:
+    def reserve(self, identity: Mapping[str, Any]) -> dict[str, Any]:
         """Start a run of this identity, or find the started run.
 
         A run that stopped before its first checkpoint cannot continue, so a new run may replace it.
