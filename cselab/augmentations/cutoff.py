@@ -4,13 +4,13 @@ import torch
 
 from cselab._util.arguments import UnitInterval, checked
 from cselab.encoders.speed import to_device
-from cselab.encoders.text import Tokens
+from cselab.encoders.text import TokenizedBatch
 
 from .inner import inner_tokens, random_ranks
 
 
 @checked
-def cut_features(tokens: Tokens, width: int, share: UnitInterval, generator: torch.Generator) -> Tokens:
+def cut_features(tokens: TokenizedBatch, width: int, share: UnitInterval, generator: torch.Generator) -> TokenizedBatch:
     """Feature cutoff: in each sentence the same randomly chosen dimensions of all its tokens are 0.
 
     Args:
@@ -31,7 +31,7 @@ def cut_features(tokens: Tokens, width: int, share: UnitInterval, generator: tor
 
 
 @checked
-def cut_tokens(tokens: Tokens, share: UnitInterval, generator: torch.Generator) -> Tokens:
+def cut_tokens(tokens: TokenizedBatch, share: UnitInterval, generator: torch.Generator) -> TokenizedBatch:
     """Token cutoff: randomly chosen tokens of each sentence are embedded as 0; [CLS] and [SEP] stay.
 
     Args:

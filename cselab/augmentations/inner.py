@@ -6,11 +6,11 @@ from torch import Tensor
 
 from cselab._util.arguments import checked
 from cselab.encoders.speed import to_device
-from cselab.encoders.text import Tokens
+from cselab.encoders.text import TokenizedBatch
 
 
 @checked
-def inner_tokens(tokens: Tokens) -> Bool[Tensor, "n t"]:
+def inner_tokens(tokens: TokenizedBatch) -> Bool[Tensor, "n t"]:
     """Where the sentence's own tokens are: everything but the first token, the last, and padding.
 
     >>> import torch

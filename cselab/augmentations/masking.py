@@ -8,13 +8,15 @@ from torch import Tensor
 
 from cselab._util.arguments import UnitInterval, checked
 from cselab.encoders.speed import to_device
-from cselab.encoders.text import Tokens
+from cselab.encoders.text import TokenizedBatch
 
 from .inner import inner_tokens, random_ranks
 
 
 @checked
-def mask_spans(tokens: Tokens, shares: Sequence[float], generator: torch.Generator, mask: int) -> list[Tokens]:
+def mask_spans(
+    tokens: TokenizedBatch, shares: Sequence[float], generator: torch.Generator, mask: int
+) -> list[TokenizedBatch]:
     """The tokens with one masked span per sentence, for each share; a longer span contains the shorter ones.
 
     A sentence with 20 % masked then contains all words of the sentence with 40 % masked: ArcCSE's triplets (Zhang et
@@ -30,7 +32,7 @@ def mask_spans(tokens: Tokens, shares: Sequence[float], generator: torch.Generat
     count = inner.sum(1, keepdim=True)
     drawn = to_device(torch.rand(len(inner), 1, generator=generator), inner.device)
     rank = inner.cumsum(1) - 1
-    views: list[Tokens] = []
+    views: list[TokenizedBatch] = []
     for share in shares:
         length = (share * count).round().clamp(min=1)
         start = (drawn * (count - length + 1)).floor()
@@ -41,8 +43,8 @@ def mask_spans(tokens: Tokens, shares: Sequence[float], generator: torch.Generat
 
 @checked
 def mask_tokens(
-    tokens: Tokens, share: UnitInterval, generator: torch.Generator, mask: int, vocabulary: int
-) -> tuple[Tokens, Bool[Tensor, "n t"]]:
+    tokens: TokenizedBatch, share: UnitInterval, generator: torch.Generator, mask: int, vocabulary: int
+) -> tuple[TokenizedBatch, Bool[Tensor, "n t"]]:
     """The tokens as BERT's pretraining changes them, and which are to be guessed.
 
     A `share` (15 % in BERT) of each sentence's tokens, rounded up, is chosen. Of these, 80 % become [MASK], 10 % a

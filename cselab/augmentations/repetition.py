@@ -5,13 +5,15 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
 from cselab._util.arguments import checked
-from cselab.encoders.text import Tokens
+from cselab.encoders.text import TokenizedBatch
 
 from .inner import inner_tokens, random_ranks
 
 
 @checked
-def repeat_subwords(tokens: Tokens, most: Tensor, generator: torch.Generator, padding: int = 0) -> Tokens:
+def repeat_subwords(
+    tokens: TokenizedBatch, most: Tensor, generator: torch.Generator, padding: int = 0
+) -> TokenizedBatch:
     """The tokens with some of each sentence's own doubled: its meaning is the same, its length is not.
 
         k ~ uniform {0, ..., most_i},   k different tokens of sentence i are doubled           ESimCSE Eq. 4, 5

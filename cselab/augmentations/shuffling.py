@@ -4,13 +4,13 @@ import torch
 
 from cselab._util.arguments import checked
 from cselab.encoders.speed import to_device
-from cselab.encoders.text import Tokens
+from cselab.encoders.text import TokenizedBatch
 
 from .inner import inner_tokens
 
 
 @checked
-def shuffle_positions(tokens: Tokens, generator: torch.Generator, first: int = 0) -> Tokens:
+def shuffle_positions(tokens: TokenizedBatch, generator: torch.Generator, first: int = 0) -> TokenizedBatch:
     """The tokens with `position_ids` that permute the positions of each sentence.
 
     The order of the tokens themselves does not change. For a transformer, which sees order only through positions,

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from .text import Tokens, first_position
+from .text import TokenizedBatch, first_position
 
 FOLDER = "adapter"  # of a saved encoder, with the adapters as peft writes them
 ALPHA = 2  # alpha / r if only a rank is given
@@ -139,7 +139,7 @@ class DeepPrefix(nn.Module):
         shape = (config.num_hidden_layers, config.num_attention_heads, length, width)
         return cls(*(torch.randn(shape, generator=generator) * 0.02 for _ in range(2)))
 
-    def before(self, features: Tokens, backbone: Any) -> dict[str, Any]:
+    def before(self, features: TokenizedBatch, backbone: Any) -> dict[str, Any]:
         """The backbone's inputs for these tokens with the prefix before them."""
         from transformers import DynamicCache
 

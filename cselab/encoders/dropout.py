@@ -16,7 +16,7 @@ from torch.nn.modules.dropout import _DropoutNd
 
 from cselab._util.arguments import Momentum, check_argument
 
-from .text import Tokens
+from .text import TokenizedBatch
 
 OF_OTHER_HEADS = ("classifier", "seq_classif", "qa_", "summary", "layerdrop")
 """Beginnings of the config's fields that no sentence vector depends on, and of those that drop whole layers."""
@@ -130,7 +130,7 @@ def embedding_changed(backbone: Any, change: Callable[[Tensor], Tensor]) -> Iter
 
 
 @contextmanager
-def embedding_masked(backbone: Any, tokens: Tokens) -> Iterator[Tokens]:
+def embedding_masked(backbone: Any, tokens: TokenizedBatch) -> Iterator[TokenizedBatch]:
     """The tokens without `embedding_mask`, which the context multiplies with the embedding layer's output."""
     mask: Float[Tensor, "n t _d"] = tokens["embedding_mask"]
     with embedding_changed(backbone, lambda embedded: embedded * mask.to(embedded)):

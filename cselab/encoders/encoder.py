@@ -44,6 +44,7 @@ from .speed import (
 )
 from .text import (
     ReadingReport,
+    TokenizedBatch,
     TokenVectors,
     add_prompt,
     encodings,
@@ -56,7 +57,6 @@ from .text import (
 )
 
 Representation = Literal["backbone", "head"]
-Features = dict[str, Tensor]
 
 WINDOW = 16_384  # sentences tokenised at once: about 2.5 KB per short sentence, gigabytes per million
 
@@ -430,7 +430,7 @@ class SentenceEncoder(nn.Module):
     @checked
     def tokenize(
         self, sentences: Sequence[str], max_length: int | None = None, template: str | None = None
-    ) -> Features:
+    ) -> dict[str, Tensor]:
         """Token ids and masks of a batch, padded to its longest row, on the encoder's device.
 
         `template` replaces the encoder's template for this call: a prompt with {sentence} as the place of the
@@ -440,12 +440,12 @@ class SentenceEncoder(nn.Module):
         with nullcontext() if template is None else prompted(self.tokenizer, template):
             return self.tokenized(sentences, max_length)
 
-    def tokenized(self, sentences: Sequence[str], max_length: int) -> Features:
+    def tokenized(self, sentences: Sequence[str], max_length: int) -> dict[str, Tensor]:
         """As `tokenize`, with unchecked arguments."""
         features = padded(self.tokenizer, encodings(self.tokenizer, sentences, max_length))
         return batch_to_device(features, self.device)
 
-    def pooled(self, features: Features, apart: bool = False) -> Vectors:
+    def pooled(self, features: TokenizedBatch, apart: bool = False) -> Vectors:
         """The sentence vectors before the head, with gradients: one forward pass of the backbone.
 
         With `apart` the vectors of the tokens that a mean pooling averages, those of the first sentence first.
@@ -469,7 +469,7 @@ class SentenceEncoder(nn.Module):
             counted = counted.new_ones(len(layers[-1]), 1)
         return pooling(layers, counted)
 
-    def forward(self, features: Features) -> Vectors:
+    def forward(self, features: TokenizedBatch) -> Vectors:
         """The representation of a batch, with gradients."""
         vectors = self.pooled(features)
         return self.head(vectors) if self.representation == "head" else vectors

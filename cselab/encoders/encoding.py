@@ -11,12 +11,12 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from .encoder import Features, SentenceEncoder, eval_mode
+from .encoder import SentenceEncoder, eval_mode
 from .pooling import Vectors
 from .speed import bucket_by_length, is_asynchronous
-from .text import Tokens
+from .text import TokenizedBatch
 
-View = Sequence[str] | Tokens
+View = Sequence[str] | TokenizedBatch
 """One view of a batch: its texts, or their tokens as a method changed them."""
 
 
@@ -87,7 +87,7 @@ class Encode:
                 vectors = [encoder.head(z) for z in vectors]
         return vectors if len(views) > 1 else vectors[0]
 
-    def _share(self, view: View, encoder: SentenceEncoder) -> tuple[Tokens, bool]:
+    def _share(self, view: View, encoder: SentenceEncoder) -> tuple[TokenizedBatch, bool]:
         """The tokens of the rows that this process encodes, and whether these are all rows."""
         rows = len(view["attention_mask"]) if isinstance(view, Mapping) else len(view)
         share, left = divmod(rows, self.count)
@@ -97,12 +97,16 @@ class Encode:
             return {name: tensor[own] for name, tensor in view.items()}, whole
         return encoder.tokenized(view[own], self.max_length), whole
 
-    def _gradients(self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]]) -> torch.set_grad_enabled:
+    def _gradients(
+        self, encoder: SentenceEncoder, given: Sequence[tuple[TokenizedBatch, bool]]
+    ) -> torch.set_grad_enabled:
         learns = any(weight.requires_grad for weight in encoder.parameters())
         asked = any(tensor.requires_grad for tokens, _ in given for tensor in tokens.values())
         return torch.set_grad_enabled(torch.is_grad_enabled() and (learns or asked))
 
-    def _forward(self, encoder: SentenceEncoder, given: Sequence[tuple[Tokens, bool]], dropout: bool) -> list[Vectors]:
+    def _forward(
+        self, encoder: SentenceEncoder, given: Sequence[tuple[TokenizedBatch, bool]], dropout: bool
+    ) -> list[Vectors]:
         longest = max(tokens["attention_mask"].shape[1] for tokens, _ in given)
         padding = {"input_ids": encoder.tokenizer.pad_token_id}
         stacked = {
@@ -118,7 +122,7 @@ class Encode:
         # so the mean of the weights' gradients over processes is the gradient of one process with the whole batch.
         return list(torch.cat(all_gather(vectors), dim=1))
 
-    def _pooled(self, encoder: SentenceEncoder, tokens: Features, dropout: bool) -> Vectors:
+    def _pooled(self, encoder: SentenceEncoder, tokens: TokenizedBatch, dropout: bool) -> Vectors:
         """The vectors of the rows, in parts: on a CPU by length, and never more rows at once than is allowed."""
         order, parts = self._parts(tokens["attention_mask"])
         if len(parts) == 1:
@@ -148,7 +152,7 @@ class Encode:
         return order, [(own, int(lengths[own.stop - 1])) for own in parts]
 
 
-def _pooled_part(encoder: SentenceEncoder, tokens: Features, dropout: bool) -> Vectors:
+def _pooled_part(encoder: SentenceEncoder, tokens: TokenizedBatch, dropout: bool) -> Vectors:
     """The vectors of some rows; where memory is short, called again in the backward pass."""
     with nullcontext() if dropout else eval_mode(encoder.backbone):
         return encoder.pooled(tokens)

@@ -26,7 +26,7 @@ NAMES = ("input_ids", "token_type_ids", "attention_mask")
 """The inputs of models, in the order of `padded`."""
 
 
-Tokens = Mapping[str, Tensor]
+TokenizedBatch = Mapping[str, Tensor]
 """The inputs of a transformer: `attention_mask` [n, t] with `input_ids` [n, t] or `inputs_embeds` [n, t, d], and
 more.
 """

@@ -5,7 +5,7 @@ from typing import Literal
 from cselab.augmentations import cut_features, cut_tokens, shuffle_positions
 from cselab.encoders.text import first_position
 from cselab.losses import Loss, nt_xent
-from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Rows, SentenceEncoder, Tokens, Views, register
+from cselab.methods import SURVEY_RECIPES, Contrastive, Encode, Rows, SentenceEncoder, TokenizedBatch, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, UnitInterval
 
 Change = Literal["feature_cutoff", "token_cutoff", "shuffling", "none"]
@@ -54,7 +54,7 @@ class ConSERT(Contrastive):
         changed = [self._changed(encode, tokens, change) for change in (self.first, self.second)]
         return Views(*encode(*changed, dropout=False))
 
-    def _changed(self, encode: Encode, tokens: Tokens, change: Change) -> Tokens:
+    def _changed(self, encode: Encode, tokens: TokenizedBatch, change: Change) -> TokenizedBatch:
         if change == "shuffling":
             return shuffle_positions(tokens, self.generator, first_position(encode.encoder.backbone))
         if change == "feature_cutoff":

@@ -4,7 +4,18 @@ import torch
 
 from cselab.augmentations import draw_spans
 from cselab.losses import Loss, nt_xent
-from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Tokens, Views, register
+from cselab.methods import (
+    Contrastive,
+    Encode,
+    Head,
+    Recipe,
+    Rows,
+    SentenceEncoder,
+    Setup,
+    TokenizedBatch,
+    Views,
+    register,
+)
 from cselab.methods.components import MaskedWords
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveInt, UnitInterval
 
@@ -58,7 +69,7 @@ class DeCLUTR(Contrastive):
         drawn = [draw_spans(document, *sizes, self.generator) for document in batch]
         anchors = [anchor for of_document, _ in drawn for anchor in of_document]
         near = [spans for _, of_document in drawn for spans in of_document]
-        tokens: Tokens = encode.tokens(anchors)
+        tokens: TokenizedBatch = encode.tokens(anchors)
         read = tokens
         if self.weight:
             read, chosen = self.guess.mask(encode, tokens, self.masked, self.generator)

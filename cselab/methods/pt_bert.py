@@ -13,7 +13,7 @@ from cselab.methods import (
     Rows,
     SentenceEncoder,
     Setup,
-    Tokens,
+    TokenizedBatch,
     Vectors,
     Views,
     register,
@@ -68,7 +68,7 @@ class PTBERT(Contrastive):
         self.earlier.put(keys)
         return v
 
-    def _pooled(self, encoder: SentenceEncoder, tokens: Tokens) -> Vectors:
+    def _pooled(self, encoder: SentenceEncoder, tokens: TokenizedBatch) -> Vectors:
         states, seen = token_states(encoder, tokens), tokens["attention_mask"].bool()[:, None]
         cls = states[:, :1]
         if self.attend == "cls":

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Tokens
+from cselab.encoders.encoding import TokenizedBatch
 from cselab.encoders.folder import load_masked_lm
 from cselab.encoders.open import BUNDLED, find_encoder
 
@@ -44,7 +44,7 @@ class MaskedLMGenerator(nn.Module):
     @torch.no_grad()
     def fill(
         self,
-        tokens: Tokens,
+        tokens: TokenizedBatch,
         blanks: Bool[Tensor, "n t"],
         mask_id: int,
         generator: torch.Generator,

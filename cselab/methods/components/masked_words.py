@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from cselab.augmentations import mask_tokens
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode, Tokens
+from cselab.encoders.encoding import Encode, TokenizedBatch
 from cselab.encoders.folder import load_masked_lm
 from cselab.encoders.heads import fresh_linear
 from cselab.encoders.open import BUNDLED, find_encoder
@@ -41,17 +41,19 @@ class MaskedWords(nn.Module):
             self.norm.load_state_dict(pretrained.transform.LayerNorm.state_dict())
             self.bias.data.copy_(pretrained.bias)
 
-    def forward(self, encode: Encode, tokens: Tokens, share: float, generator: torch.Generator) -> Loss:
+    def forward(self, encode: Encode, tokens: TokenizedBatch, share: float, generator: torch.Generator) -> Loss:
         """The loss term `masked_words` of these tokens, with a `share` of them masked."""
         return self.guessed(encode, tokens, *self.mask(encode, tokens, share, generator))
 
     def mask(
-        self, encode: Encode, tokens: Tokens, share: float, generator: torch.Generator
-    ) -> tuple[Tokens, Bool[Tensor, "n t"]]:
+        self, encode: Encode, tokens: TokenizedBatch, share: float, generator: torch.Generator
+    ) -> tuple[TokenizedBatch, Bool[Tensor, "n t"]]:
         """These tokens with `share` of them masked, and which are to be guessed."""
         return mask_tokens(tokens, share, generator, encode.encoder.tokenizer.mask_token_id, len(self.bias))
 
-    def guessed(self, encode: Encode, tokens: Tokens, masked: Tokens, chosen: Bool[Tensor, "n t"]) -> Loss:
+    def guessed(
+        self, encode: Encode, tokens: TokenizedBatch, masked: TokenizedBatch, chosen: Bool[Tensor, "n t"]
+    ) -> Loss:
         """The term `masked_words` at the places of `mask`, from a separate pass over the masked tokens."""
         encoder = encode.encoder
         hidden = self.norm(F.gelu(self.dense(token_states(encoder, masked)[chosen])))

@@ -4,10 +4,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Tokens
+from cselab.encoders.encoding import TokenizedBatch
 
 
-def token_states(encoder: SentenceEncoder, tokens: Tokens) -> Float[Tensor, "n t d"]:
+def token_states(encoder: SentenceEncoder, tokens: TokenizedBatch) -> Float[Tensor, "n t d"]:
     """The last hidden states of all tokens, padding among them.
 
     Every process computes them for the whole batch: results from them need no gathering, and their gradient is that of
