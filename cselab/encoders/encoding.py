@@ -16,7 +16,7 @@ from .pooling import Vectors
 from .speed import bucket_by_length, is_asynchronous
 from .text import TokenizedBatch
 
-View = Sequence[str] | TokenizedBatch
+ViewInput = Sequence[str] | TokenizedBatch
 """One view of a batch: its texts, or their tokens as a method changed them."""
 
 
@@ -63,7 +63,9 @@ class Encode:
         """The tokens of all texts, on every process: to be changed, and encoded as a view."""
         return self.encoder.tokenize(texts, self.max_length)
 
-    def __call__(self, *views: View, dropout: bool = True, head: bool = True, by: SentenceEncoder | None = None) -> Any:
+    def __call__(
+        self, *views: ViewInput, dropout: bool = True, head: bool = True, by: SentenceEncoder | None = None
+    ) -> Any:
         """The vectors of the views, with gradients unless all weights of the encoder are frozen.
 
         Args:
@@ -87,7 +89,7 @@ class Encode:
                 vectors = [encoder.head(z) for z in vectors]
         return vectors if len(views) > 1 else vectors[0]
 
-    def _share(self, view: View, encoder: SentenceEncoder) -> tuple[TokenizedBatch, bool]:
+    def _share(self, view: ViewInput, encoder: SentenceEncoder) -> tuple[TokenizedBatch, bool]:
         """The tokens of the rows that this process encodes, and whether these are all rows."""
         rows = len(view["attention_mask"]) if isinstance(view, Mapping) else len(view)
         share, left = divmod(rows, self.count)

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from cselab.losses import info_nce
-from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, View, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, ViewInput, Views, register
 from cselab.methods.components import MomentumEncoder, Queue, input_gradient
 from cselab.methods.hyperparameters import Momentum, NonNegativeFloat, PositiveInt
 
@@ -58,7 +58,7 @@ class MoCoSE(Contrastive):
     def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")
         keys = self.keys(encode, sentences)
-        view: View = sentences
+        view: ViewInput = sentences
         if self.fgsm:
             tokens, slope = input_gradient(
                 encode, sentences, lambda z: info_nce(self.online(z), keys, self.temperature).total

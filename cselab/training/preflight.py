@@ -11,7 +11,7 @@ from torch import Tensor
 from cselab.encoders.adapters import has_adapters
 from cselab.encoders.dropout import dropout_fields
 from cselab.encoders.encoder import SentenceEncoder, Truncation
-from cselab.encoders.encoding import Encode, View
+from cselab.encoders.encoding import Encode, ViewInput
 from cselab.encoders.pooling import Vectors
 from cselab.encoders.text import encodings, mostly_unknown
 from cselab.methods import Method
@@ -90,7 +90,9 @@ class _RecordingEncode(Encode):
         self.inputs: set[Any] = set()
         self.twice = False
 
-    def __call__(self, *views: View, dropout: bool = True, head: bool = True, by: SentenceEncoder | None = None) -> Any:
+    def __call__(
+        self, *views: ViewInput, dropout: bool = True, head: bool = True, by: SentenceEncoder | None = None
+    ) -> Any:
         for view in views if dropout and by is None else ():
             content = _content(view)
             self.twice |= content in self.inputs
@@ -98,7 +100,7 @@ class _RecordingEncode(Encode):
         return super().__call__(*views, dropout=dropout, head=head, by=by)
 
 
-def _content(view: View) -> tuple[Any, ...]:
+def _content(view: ViewInput) -> tuple[Any, ...]:
     if not isinstance(view, Mapping):
         return tuple(view)
     return tuple((name, *tensor.shape, *tensor.detach().flatten().tolist()) for name, tensor in view.items())

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode, View
+from cselab.encoders.encoding import Encode, ViewInput
 
 
 class MomentumEncoder(nn.Module):
@@ -53,7 +53,7 @@ class MomentumEncoder(nn.Module):
                 own.copy_(followed)
 
     @torch.no_grad()
-    def keys(self, encode: Encode, *views: View, dropout: bool = True) -> Any:
+    def keys(self, encode: Encode, *views: ViewInput, dropout: bool = True) -> Any:
         """Follow the encoder in training, then encode the views without gradients: one [N, d] per view."""
         self.follow(encode.encoder)
         shared = self.encoder.head is None and encode.head is not None
