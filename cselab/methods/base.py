@@ -228,7 +228,7 @@ class Method(nn.Module):
     def resolved(cls, config: Any, **given: Any) -> dict[str, Any]:
         """The settings that a run has on an encoder with this config of transformers, where these are `given`."""
         method = cls(**given)
-        method.settle(config)
+        method.resolve_defaults(config)
         return method.settings()
 
     @classmethod
@@ -271,16 +271,16 @@ class Method(nn.Module):
         """Seed the random draws of the method (noise, artificial rows)."""
         self.generator.manual_seed(seed)
 
-    def settle(self, config: Any) -> None:
+    def resolve_defaults(self, config: Any) -> None:
         """Give the hyper-parameters that depend on the kind of encoder their values; `config` is its backbone's."""
 
     def prepare(self, encoder: SentenceEncoder) -> None:
-        """Called once before training: `settle`, and look at the encoder.
+        """Called once before training: `resolve_defaults`, and look at the encoder.
 
         Raises:
             ValueError: hyper-parameters that do not go together, or with this encoder.
         """
-        self.settle(encoder.backbone.config)
+        self.resolve_defaults(encoder.backbone.config)
         lower, upper = (encoder.tokenizer(word)["input_ids"] for word in ("paris", "Paris"))
         if self.needs_capitals and lower == upper:
             raise ValueError(

@@ -28,7 +28,7 @@ class Focal(Contrastive):
     variants = {"paper": {}, "released": {}, "printed": {}}
     recipes = SIMCSE_RECIPES
 
-    def settle(self, config: Any) -> None:
+    def resolve_defaults(self, config: Any) -> None:
         if self.temperature is None:
             bert, roberta = (0.7, 0.5) if self.variant == "printed" else (0.07, 0.05)
             self.temperature = roberta if "roberta" in config.model_type else bert

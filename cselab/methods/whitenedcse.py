@@ -61,7 +61,7 @@ class WhitenedCSE(Method):
     variants = {"paper": {"representation": "head"}, "released": {"layout": "contiguous_thirds", "eps": 0.0}}
     recipes = WHITENEDCSE_RECIPES
 
-    def settle(self, config: Any) -> None:
+    def resolve_defaults(self, config: Any) -> None:
         self.backbone_passes = self.backbone_passes or self.num_views
         self.num_groups = self.num_groups or default_groups(config, released=self.variant == "released")
 
