@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from .any_encoder import as_encoder
     from .distributed import DistributedEncoder
     from .encoder import SentenceEncoder, TruncationWarning, UntrainedWeightsError
-    from .encoding import Encode
     from .streaming import encode_to_file
+    from .training_forward import Encode
     from .words import CosineParts, explain_cosine
 
 __getattr__, __dir__, __all__ = attach(
@@ -24,7 +24,7 @@ __getattr__, __dir__, __all__ = attach(
         ".any_encoder": "as_encoder",
         ".distributed": "DistributedEncoder",
         ".encoder": "SentenceEncoder TruncationWarning UntrainedWeightsError",
-        ".encoding": "Encode",
+        ".training_forward": "Encode",
         ".streaming": "encode_to_file",
         ".words": "CosineParts explain_cosine",
     },

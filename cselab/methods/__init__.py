@@ -9,7 +9,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode, TokenizedBatch, Vectors, ViewInput
+from cselab.encoders.training_forward import Encode, TokenizedBatch, Vectors, ViewInput
 from cselab.methods.base import FAMILIES, METHODS, Head, Method, Rows, Setup, Views, create_method, get_method, register
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.recipe import CARDS_RECIPES, IMSIMCSE_RECIPES, SIMCSE_RECIPES, SURVEY_RECIPES, Recipe

@@ -17,10 +17,10 @@ from torch import Tensor, nn
 from cselab._util.arguments import check_argument
 from cselab._util.choices import check_choice, register_class
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead, fresh_linear
 from cselab.encoders.pooling import Vectors
 from cselab.encoders.speed import to_device
+from cselab.encoders.training_forward import Encode
 from cselab.losses import Loss
 from cselab.losses.contrast import LogWeights, Negatives
 from cselab.methods.hyperparameters import plain

@@ -1,6 +1,6 @@
 """The common parts of most methods, so that each method only has its paper's additions, and methods can be combined."""
 
-from cselab.encoders.encoding import Encode
+from cselab.encoders.training_forward import Encode
 from cselab.losses import Loss, info_nce
 from cselab.methods.base import Method, Rows, Views
 from cselab.methods.hyperparameters import PositiveFloat

@@ -2,7 +2,7 @@
 
 Read in this order: `loop` (the steps, the history, the results of a run), `config` (the settings), `preflight` (what
 cannot learn is refused), `processes` (several at once), `run_folder` (files). The loop gets its batches' vectors from
-`cselab.encoders.encoding`, its losses from a `cselab.methods.Method`, and its scores from an evaluator of
+`cselab.encoders.training_forward`, its losses from a `cselab.methods.Method`, and its scores from an evaluator of
 `cselab.evaluators.dev`.
 """
 

@@ -28,8 +28,8 @@ from cselab.encoders.adapters import adapter_settings, has_adapters, load_adapte
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from cselab.encoders.distributed import all_processes
 from cselab.encoders.encoder import SentenceEncoder, eval_mode, exclusive
-from cselab.encoders.encoding import Encode
 from cselab.encoders.speed import chosen_precision, computing_in, is_asynchronous
+from cselab.encoders.training_forward import Encode
 from cselab.methods import Method, Setup, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
 

@@ -11,9 +11,9 @@ from torch import Tensor
 from cselab.encoders.adapters import has_adapters
 from cselab.encoders.dropout import dropout_fields
 from cselab.encoders.encoder import SentenceEncoder, Truncation
-from cselab.encoders.encoding import Encode, ViewInput
 from cselab.encoders.pooling import Vectors
 from cselab.encoders.text import encodings, mostly_unknown
+from cselab.encoders.training_forward import Encode, ViewInput
 from cselab.methods import Method
 
 PROBED = 4  # rows of the batch that are encoded to detect dropout

@@ -5,7 +5,7 @@ import torch
 from tiny import family_for, make_encoder, make_rows, make_sentences
 from torch import nn
 
-from cselab.encoders.encoding import Encode
+from cselab.encoders.training_forward import Encode
 from cselab.methods import Setup
 
 BATCH = make_sentences(12)

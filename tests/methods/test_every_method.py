@@ -118,7 +118,9 @@ def test_buckets_by_length_have_the_loss_and_the_gradient_of_one_pass(name, vari
     """A part for every length that there is, beside one for all rows; in float64, where nothing is rounded away."""
     found, passes = [], []
     for overhead in (0, float("inf")):
-        monkeypatch.setattr("cselab.encoders.encoding.bucket_by_length", partial(bucket_by_length, overhead=overhead))
+        monkeypatch.setattr(
+            "cselab.encoders.training_forward.bucket_by_length", partial(bucket_by_length, overhead=overhead)
+        )
         method = make(name, variant, **WITHOUT_DROPOUT.get(name, {}))
         encode, encoder = trainer(method, dropout=0.0)
         encoder.double()

@@ -6,14 +6,14 @@ from pathlib import Path
 import torch
 from tiny import make_encoder, make_sentences
 
-import cselab.encoders.encoding
+import cselab.encoders.training_forward
 from cselab import TrainConfig, train
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "train_simcse.py"
 
 
 def test_the_straight_lines_give_the_weights_of_the_trainer(monkeypatch):
-    monkeypatch.setattr(cselab.encoders.encoding, "is_asynchronous", lambda device: True)  # rows in their order
+    monkeypatch.setattr(cselab.encoders.training_forward, "is_asynchronous", lambda device: True)  # rows in their order
     sentences, trained, plain = make_sentences(40), make_encoder(layers=2), make_encoder(layers=2)
     config = TrainConfig(steps=8, batch_size=8, lr=1e-3, seed=7, precision="fp32")
     run = train(trained, "simcse", sentences, config, show_progress_bar=False)

@@ -10,8 +10,8 @@ from accelerate import PartialState
 from tiny import LONGEST, make_encoder, make_sentences, write_checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import cselab.encoders.encoding
 import cselab.encoders.speed
+import cselab.encoders.training_forward
 import cselab.training.loop
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
 from cselab.encoders.encoder import SentenceEncoder
@@ -363,14 +363,14 @@ def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, mess
 @pytest.fixture
 def queued(monkeypatch):
     """The CPU is treated as a GPU is: its numbers are read late."""
-    for module in (cselab.encoders.speed, cselab.encoders.encoding, cselab.training.loop):
+    for module in (cselab.encoders.speed, cselab.encoders.training_forward, cselab.training.loop):
         monkeypatch.setattr(module, "is_asynchronous", lambda device: True)
 
 
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "focal", "mocose"])
 def test_numbers_that_are_read_late_are_the_same_numbers(method, request, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        cselab.encoders.encoding, "bucket_by_length", lambda lengths, _: [slice(0, len(lengths))]
+        cselab.encoders.training_forward, "bucket_by_length", lambda lengths, _: [slice(0, len(lengths))]
     )  # as a GPU
     options = {"steps": 21, "eval_every": 19, "checkpoint_every": 7}
     at_once = run_training(method, evaluator=Spread(), output=tmp_path / "at once", **options)

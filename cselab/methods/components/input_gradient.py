@@ -6,8 +6,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from cselab.encoders.encoding import Encode
 from cselab.encoders.pooling import Vectors
+from cselab.encoders.training_forward import Encode
 
 
 def input_gradient(

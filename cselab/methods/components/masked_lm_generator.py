@@ -8,9 +8,9 @@ from jaxtyping import Bool, Int
 from torch import Tensor, nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import TokenizedBatch
 from cselab.encoders.folder import load_masked_lm
 from cselab.encoders.open import BUNDLED, find_encoder
+from cselab.encoders.training_forward import TokenizedBatch
 
 
 class MaskedLMGenerator(nn.Module):

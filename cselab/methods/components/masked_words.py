@@ -9,10 +9,10 @@ from torch import Tensor, nn
 
 from cselab.augmentations import mask_tokens
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode, TokenizedBatch
 from cselab.encoders.folder import load_masked_lm
 from cselab.encoders.heads import fresh_linear
 from cselab.encoders.open import BUNDLED, find_encoder
+from cselab.encoders.training_forward import Encode, TokenizedBatch
 from cselab.losses import Loss
 
 from .token_states import token_states

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode, ViewInput
+from cselab.encoders.training_forward import Encode, ViewInput
 
 
 class MomentumEncoder(nn.Module):

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from cselab.encoders.encoding import Encode
+from cselab.encoders.training_forward import Encode
 
 
 def replaced_tokens(

@@ -4,7 +4,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import TokenizedBatch
+from cselab.encoders.training_forward import TokenizedBatch
 
 
 def token_states(encoder: SentenceEncoder, tokens: TokenizedBatch) -> Float[Tensor, "n t d"]:

@@ -193,7 +193,7 @@ def views_of(encoder: "SentenceEncoder", training: Training, batch: Sequence[str
 
     import torch
 
-    from cselab.encoders.encoding import Encode
+    from cselab.encoders.training_forward import Encode
     from cselab.methods import Setup
 
     method, learner = copy.deepcopy(training.method).train(), encoder.copy().train()

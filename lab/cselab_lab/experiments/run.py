@@ -441,7 +441,7 @@ def _diversity(run: Any, sentences: list) -> dict[str, float]:
     """The distance between views of a sentence after training (WhitenedCSE, Figure 1 d); empty if they collapsed."""
     import torch
 
-    from cselab.encoders.encoding import Encode
+    from cselab.encoders.training_forward import Encode
     from cselab.metrics import DegenerateEmbeddings, diversity
 
     encoder = run.encoder.copy().train()  # a copy, because a whitening head would update its estimates

@@ -16,8 +16,8 @@ import torch
 
 from cselab.encoders.dropout import dropout_places
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
+from cselab.encoders.training_forward import Encode
 from cselab.methods import Method, Setup, Views
 
 STAGES = {

@@ -5,7 +5,7 @@ from math import log
 import torch
 
 from cselab.encoders.encoder import SentenceEncoder
-from cselab.encoders.encoding import Encode
+from cselab.encoders.training_forward import Encode
 from cselab.methods.components.masked_words import MaskedWords
 from cselab.world import World
 

@@ -3,8 +3,8 @@ import pytest
 import torch
 from cselab_widgets import NoiseLab
 
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
+from cselab.encoders.training_forward import Encode
 from cselab.methods import create_method
 
 

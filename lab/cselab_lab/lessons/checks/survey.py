@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from cselab.encoders.encoding import Encode
+from cselab.encoders.training_forward import Encode
 from cselab.losses import Loss
 from cselab.methods import Method, Setup, Views
 from cselab_lab.lessons.exercises import Check, Exercise, kind_of

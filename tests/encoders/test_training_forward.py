@@ -7,8 +7,8 @@ import torch
 from tiny import make_encoder, make_sentences
 from torch.testing import assert_close
 
-from cselab.encoders.encoding import Encode
 from cselab.encoders.heads import MLPHead
+from cselab.encoders.training_forward import Encode
 
 BATCH = make_sentences(6)
 OTHERS = make_sentences(6, seed=9)
