@@ -12,7 +12,16 @@ from cselab._util.arguments import checked
 
 from .files import DataError, check_characters, is_blank
 from .rows import rows_hash
-from .tables import DATASET, check_corpus, holds_rows, named_rows, names_in_memory, rows_in_memory, separated_rows
+from .tables import (
+    DATASET,
+    check_corpus,
+    holds_rows,
+    named_rows,
+    names_in_memory,
+    refuse_twice,
+    rows_in_memory,
+    separated_rows,
+)
 
 
 @dataclass(frozen=True)
@@ -210,6 +219,8 @@ def _by_name(names: Sequence[str], source: str | Path) -> Places:
     places = _places(names)
     if places is None:
         raise DataError(f"{source}: its columns are {', '.join(names):.200}; {WANTED}")
+    plain = [_plain(str(name)) for name in names]
+    refuse_twice(source, plain, *(plain[place] for place in places))
     return places
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from cselab._util.arguments import checked
 
 from .files import DataError, check_characters, is_blank, read_lines
-from .tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_table, rows_in_memory, text_column
+from .tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_table, refuse_twice, rows_in_memory, text_column
 
 
 @checked
@@ -137,6 +137,7 @@ def read_rows(
                 f"{path}: its header ({', '.join(names):.200}) has no column {name!r}; expected a table (.tsv, .csv, "
                 f".jsonl) whose first line names {', '.join(columns)}"
             )
+    refuse_twice(path, names, *columns)
     return _rows(path, rows, [names.index(name) for name in columns], names)
 
 

@@ -154,7 +154,19 @@ def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows]
             f"{path}: none of its columns ({', '.join(names):.200}) is called {', '.join(TEXT_COLUMNS)}: name the one "
             "with the sentences (`--column NAME`), or give its number, from 1, if the first line is not a header"
         )
+    refuse_twice(path, [name.lower() for name in names], names[place].lower())
     return names[place], ((number, [row[place]]) for number, row in rows)
+
+
+def refuse_twice(source: str | Path, names: Sequence[str], *read: str) -> None:
+    """Refuse several columns of the name of one that is read.
+
+    Raises:
+        DataError: the name occurs twice or more.
+    """
+    for name in read:
+        if names.count(name) > 1:
+            raise DataError(f"{source}: {names.count(name)} columns are called {name!r}: rename them, or keep one")
 
 
 def place_of(known: Iterable[str], names: Sequence[str]) -> int | None:

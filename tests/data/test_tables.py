@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cselab.data import DataError, read_rows, read_sentences
+from cselab.data import DataError, read_pairs, read_rows, read_sentences
 from cselab.data.files import is_blank
 from cselab.data.rows import check_rows, check_sentences, numbered_sentences
 from cselab.data.tables import text_column
@@ -127,3 +127,22 @@ def test_a_file_that_would_be_read_as_something_else_is_refused(name, content, c
     (tmp_path / name).write_text(content)
     with pytest.raises(DataError, match=said):
         list(read_sentences(tmp_path / name, column))
+
+
+@pytest.mark.parametrize("header", ["sentence,sentence", "sentence,x,Sentence", "text,TEXT", "x,sentence,sentence"])
+def test_two_columns_of_one_name_are_no_column_of_sentences(header, tmp_path):
+    width = header.count(",") + 1
+    (tmp_path / "t.csv").write_text(f"{header}\n" + ",".join(["a dog"] * width) + "\n")
+    with pytest.raises(DataError, match=r"t\.csv: 2 columns are called"):
+        list(read_sentences(tmp_path / "t.csv"))
+
+
+def test_two_columns_of_one_name_are_refused_in_rows_and_pairs(tmp_path):
+    (tmp_path / "t.tsv").write_text("sentence\tentailment\tsentence\na\tb\tc\n")
+    (tmp_path / "p.tsv").write_text("sentence1\tSentence_1\tsentence2\tscore\na dog\ta cat\ta cow\t3\n")
+    with pytest.raises(DataError, match="2 columns are called 'sentence'"):
+        list(read_rows(tmp_path / "t.tsv", ("sentence", "entailment")))
+    with pytest.raises(DataError, match="2 columns are called 'sentence1'"):
+        read_pairs(tmp_path / "p.tsv")
+    (tmp_path / "p.tsv").write_text("sentence1\tx\tx\tsentence2\tscore\na dog\t1\t2\ta cow\t3\n")
+    assert read_pairs(tmp_path / "p.tsv").scores == [3]
