@@ -1,7 +1,8 @@
 """How long the lessons are: `python scripts/lessons.py` prints a table, with `--check` it fails over a limit.
 
-Folded solutions are not counted. Minutes are for reading (100 words a minute in a cell with a formula, 150 elsewhere),
-a minute a guess and five a core piece; computing comes in addition.
+Hints and solutions, which are folded, are not counted; what explains a guess is folded and counted. Minutes are for
+reading (200 words or 15 visible lines of code a minute, a minute for a displayed formula), a minute for a guess, half a
+minute for a question on an earlier lesson, 3 minutes and 1.5 a line of the solution for a core piece, and computing.
 """
 
 import ast
@@ -13,42 +14,64 @@ import nbformat
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
 LIMITS = {"words": 1800, "guesses": 8, "pieces": 3, "further": 1, "lines": 100, "longest": 12, "minutes": 45}
-FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
+FOLDED = re.compile(r"<details><summary>(?!Explain).*?</details>", re.DOTALL)
 FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$", re.DOTALL)
+DISPLAYED = re.compile(r"\$\$.+?\$\$", re.DOTALL)
+COMPUTING = re.compile(r"(\d+) of them computing")
+EFFORT = re.compile(r"\*(\d+) minutes · (?:easy|medium|hard) · importance ([1-5]) of 5\.\*")
 
 
 def words_of(text: str) -> int:
-    """Words outside what is folded; a formula is one word, an address of a link none."""
+    """Words outside what is folded away; a formula is one word, an address of a link none."""
     plain = FORMULA.sub(" formula ", re.sub(r"\]\([^)]*\)", "]", FOLDED.sub(" ", text)))
-    return len([word for word in plain.split() if any(map(str.isalnum, word))])
+    return len([word for word in re.sub(r"</?\w+>", " ", plain).split() if any(map(str.isalnum, word))])
+
+
+def calls_of(source: str, name: str) -> list[ast.Call]:
+    """The calls of a function of the lesson."""
+    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    return [call for call in calls if ast.unparse(call.func).endswith(f"lesson.{name}")]
 
 
 def guesses_of(source: str) -> int:
     """How many values the calls of `lesson.guess` ask for."""
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    return sum(len(call.keywords) for call in calls if ast.unparse(call.func).endswith("lesson.guess"))
+    return sum(keyword.arg != "unit" for call in calls_of(source, "guess") for keyword in call.keywords)
+
+
+def minutes_of_piece(solution: str) -> float:
+    """3 minutes and 1.5 a line of the folded solution, without imports and the head of the function."""
+    code = "\n".join(re.findall(r"```python\n(.+?)```", solution, re.DOTALL))
+    lines = [line for line in code.splitlines() if line.strip() and not re.match(r"(import|from|def) ", line)]
+    return 3 + 1.5 * len(lines)
 
 
 def measured(notebook: nbformat.NotebookNode) -> dict[str, int]:
     """Words, guesses, pieces, visible lines and minutes of a lesson."""
-    words, reading, guesses = 0, 0.0, 0
+    words, guesses, recalled, minutes = 0, 0, 0, 0.0
     pieces = {"pieces": 0, "further": 0}
     visible = [0]
-    for cell in notebook.cells:
+    for at, cell in enumerate(notebook.cells):
         tags = cell.metadata.get("tags", [])
         if cell.cell_type == "markdown":
-            number = words_of(cell.source)
-            words += number
-            reading += number / (100 if FORMULA.search(FOLDED.sub("", cell.source)) else 150)
+            words += words_of(cell.source)
+            minutes += len(DISPLAYED.findall(FOLDED.sub("", cell.source)))
         elif "exercise" in tags:
             pieces["further" if "further" in tags else "pieces"] += 1
+            minutes += 0 if "further" in tags else minutes_of_piece(notebook.cells[at + 2].source)
         else:
             guesses += guesses_of(cell.source)
+            recalled += sum(len(call.args) - 1 for call in calls_of(cell.source, "recall"))
             if not cell.metadata.get("jupyter", {}).get("source_hidden"):
                 visible.append(len([line for line in cell.source.splitlines() if line.strip()]))
-    minutes = round(reading + guesses + 5 * pieces["pieces"])
+    minutes += words / 200 + sum(visible) / 15 + guesses + recalled / 2 + computing_of(notebook)
     return {"words": words, "guesses": guesses, **pieces, "lines": sum(visible), "longest": max(visible),
-            "minutes": minutes}  # fmt: skip
+            "minutes": round(minutes)}  # fmt: skip
+
+
+def computing_of(notebook: nbformat.NotebookNode) -> int:
+    """The minutes of computing that the title states."""
+    stated = COMPUTING.search(notebook.cells[0].source)
+    return int(stated[1]) if stated else 0
 
 
 def lessons() -> dict[str, dict[str, int]]:

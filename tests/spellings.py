@@ -32,11 +32,12 @@ def every_exercise():
 @cache
 def solution_of(name):
     """The answer that a notebook folds away: its cells of the exercise, the solution and the check are run."""
-    lesson, _, exercise = name.partition(".")
+    lesson = name.partition(".")[0]
     (notebook,) = bundled_notebooks().glob(f"*_{lesson}.ipynb")
+    piece = every_exercise()[name].piece
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells]
-    checked = re.compile(rf"staged_check\(.*\b{exercise}\)")
+    checked = re.compile(rf"lesson\.check\(.*\b{piece}=")
     (at,) = [at for at, source in enumerate(sources) if checked.search(source)]
     solution = "\n".join(re.findall(r"```python\n(.+?)```", sources[at + 1], re.DOTALL))
     answers, names = [], {}

@@ -65,17 +65,54 @@ def test_the_measure_counts_what_a_reader_meets():
     cell, text = nbformat.v4.new_code_cell, nbformat.v4.new_markdown_cell
     notebook = nbformat.v4.new_notebook(
         cells=[
-            text("one two $a + b$\n\n<details>not these four words</details>"),
-            text(" ".join(["word"] * 150) + " [link](http://not.counted)"),
-            cell("mine = lesson.guess(first=..., second=...)"),
+            text("# one two $a + b$, 2 of them computing\n\n<details><summary>Hint</summary> not these</details>"),
+            text(" ".join(["word"] * 150) + " [link](http://not.counted) $$x$$"),
+            text("<details><summary>Explain</summary> three more words</details>"),
+            cell("guess_both = lesson.guess(first=..., second=..., unit='points')"),
+            cell("lesson.recall('00_tour', ..., ...)"),
             cell("x = 1\n\ny = 2\nz = 3"),
             cell("hidden = 1\n" * 20, metadata={"jupyter": {"source_hidden": True}}),
             cell("def yours(): ...", metadata={"tags": ["exercise"]}),
+            cell("check"),
+            text("<details><summary>Solution</summary>\n```python\ndef b():\n    x = 1\n    return x\n```\n</details>"),
             cell("def more(): ...", metadata={"tags": ["exercise", "further"]}),
         ]
     )
-    expected = {"words": 154, "guesses": 2, "pieces": 1, "further": 1, "lines": 4, "longest": 3}
-    assert lessons.measured(notebook) == expected | {"minutes": round(3 / 100 + 151 / 150 + 2 + 5)}
+    found = lessons.measured(notebook)
+    expected = {"words": 163, "guesses": 2, "pieces": 1, "further": 1}
+    assert {name: found[name] for name in expected} == expected
+    piece, reading, code = 3 + 2 * 1.5, 163 / 200 + 1, found["lines"] / 15
+    assert found["minutes"] == round(piece + reading + code + 2 + 2 / 2 + 2)
+
+
+def test_a_lesson_states_its_minutes_and_those_of_each_piece(notebook):
+    if notebook.metadata["name"] == "gallery":
+        pytest.skip("the gallery is no lesson")
+    assert f"**Time.** {lessons.measured(notebook)['minutes']} minutes, " in notebook.cells[0].source
+    for at in tagged(notebook, "exercise"):
+        asked = max(k for k in range(at) if notebook.cells[k].cell_type == "markdown")
+        stated = lessons.EFFORT.findall("".join(c.source for c in notebook.cells[asked - 2 : asked + 1]))
+        assert str(round(lessons.minutes_of_piece(notebook.cells[at + 2].source))) in dict(stated)
+
+
+def test_what_explains_a_guess_is_folded_and_each_guess_has_a_name_of_its_own(notebook):
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    assert [text for text in texts if "**Explain" in text] == []
+    assert sum(text.count("<details>") for text in texts) == sum(text.count("</details>") for text in texts)
+    names = [cell.source.partition(" = ")[0] for cell in code_cells(notebook) if "lesson.guess(" in cell.source]
+    assert len(set(names)) == len(names) and all(name.startswith("guess_") for name in names)
+    for cell in code_cells(notebook):
+        if ".compare(" in cell.source and ".guess(" not in cell.source:
+            assert re.findall(r"(\w+)\.compare\(", cell.source)[0] in names
+
+
+def test_a_students_cell_imports_no_internals(notebook):
+    if notebook.metadata["name"] == "gallery":
+        pytest.skip("the gallery is no lesson")
+    seen = [cell for cell in code_cells(notebook) if not cell.metadata.get("jupyter", {}).get("source_hidden")]
+    assert [
+        cell.id for cell in seen if re.search(r"cselab_widgets\.kit|lessons\.(checks|exercises)", cell.source)
+    ] == []
 
 
 def test_it_says_at_the_top_what_you_can_do_afterwards_how_long_it_takes_and_what_it_reads(notebook):
@@ -134,6 +171,8 @@ def test_each_exercise_is_followed_by_its_check_and_a_folded_solution(notebook):
     assert exercises
     for at in exercises:
         check, solution = notebook.cells[at + 1 : at + 3]
-        assert "check" in check.metadata.get("tags", []) and "staged_check(" in check.source
+        assert "check" in check.metadata.get("tags", []) and (
+            "lesson.check(" in check.source or "staged_check(" in check.source
+        )
         assert solution.cell_type == "markdown"
         assert solution.source.startswith("<details>") and solution.source.endswith("</details>")

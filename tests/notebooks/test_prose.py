@@ -7,7 +7,8 @@ import pytest
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
 
 NOT_PROSE = re.compile(
-    r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|<details>.*?</details>|\]\([^)]*\)|\*\*Time\.\*\*.*?(?=\n\n|$)", re.DOTALL
+    r"```.*?```|\$\$.*?\$\$|\$[^$]*\$|`[^`]*`|<details><summary>(?!Explain).*?</details>|\]\([^)]*\)|\*\*Time\.\*\*.*?(?=\n\n|$)",
+    re.DOTALL,
 )
 MEASURED = re.compile(
     r"(?<![\w.])[+-]?\d+\.\d+(?![\w.]*\d)"  # a decimal: 0.66, -1.1

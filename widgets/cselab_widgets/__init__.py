@@ -27,6 +27,7 @@ except ModuleNotFoundError as missing:
 from .figures import sketches
 from .kit.linking import Link, link
 from .kit.panel import Panel
+from .kit.panel_vectors import dropout_views
 from .panels.alignment_uniformity import AlignmentUniformity, CosinesByGrade
 from .panels.embedding_map import EmbeddingMap
 from .panels.loss_lab import BatchWatch, LossLab
@@ -61,6 +62,7 @@ __all__ = [
     "TrainingMonitor",
     "WhiteningLab",
     "WordContributions",
+    "dropout_views",
     "link",
     "sketches",
 ]

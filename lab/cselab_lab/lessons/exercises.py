@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import importlib
 import inspect
 import json
 import math
@@ -213,7 +214,7 @@ class Exercise:
         mistakes: message -> a change of the solution's source (`mutate_source`), or a function that makes this
             mistake, or a tuple of these. A function gets the arguments of the examples.
         trained: the lesson trains with it, so a gradient must go through what it returns.
-        in_place: the function may write into its arguments, as an optimiser does.
+        piece: the name of the answer in the notebook; by default that of the solution.
     """
 
     def __init__(
@@ -222,24 +223,22 @@ class Exercise:
         solution: Solution | None = None,
         mistakes: Mapping[str, str | Callable | tuple[str | Callable, ...]] = MappingProxyType({}),
         trained: bool = False,
-        in_place: bool = False,
+        piece: str = "",
     ) -> None:
-        self.checks, self.solution, self.trained, self.in_place = checks, solution, trained, in_place
+        self.checks, self.solution, self.trained = checks, solution, trained
+        self.piece = piece or (solution.name if solution else "")
         self.declared = mistakes
-        self._wrong: dict[Example, dict[str, Any]] = {}
+        self._wrong: dict[Example, dict[tuple[str, int], Any]] = {}
 
     @functools.cached_property
-    def mistakes(self) -> dict[str, Callable]:
-        """The functions that make a mistake, by their message: those of this exercise, and those of every exercise.
-
-        A message with several changes has its second and third below the same message with spaces at its end.
-        """
-        own = {
-            message + " " * at: mutate_source(self.solution, change)
+    def mistakes(self) -> list[tuple[str, Callable]]:
+        """A message and a function for each mistake: those of this exercise, then those of every exercise."""
+        own = [
+            (message, mutate_source(self.solution, change))
             for message, changes in self.declared.items()
-            for at, change in enumerate(changes if isinstance(changes, tuple) else (changes,))
-        }
-        return own | (shared_changes(self.solution) if self.solution else {})
+            for change in (changes if isinstance(changes, tuple) else (changes,))
+        ]
+        return own + (list(shared_changes(self.solution)) if self.solution else [])
 
     @property
     def examples(self) -> list[Example]:
@@ -255,7 +254,7 @@ class Exercise:
         if numbers is None:
             return f"Your function returned {kind_of(returned)}; expected {_shown(numbers_of(check.expected))}."
         if check.is_right(numbers):
-            return "" if self.in_place or unchanged else CHANGED
+            return "" if unchanged else CHANGED
         return f"{check.comparison(numbers)} {self._reason(check, answer, numbers)}"
 
     def is_solved_by(self, answer: Any) -> bool:
@@ -265,13 +264,16 @@ class Exercise:
         except Exception:
             return False
 
-    def wrong_values(self, example: Example) -> dict[str, Any]:
-        """The numbers that each mistake gives for an example; without those that fail or give no finite numbers."""
+    def wrong_values(self, example: Example) -> dict[tuple[str, int], Any]:
+        """The numbers that each mistake gives for an example; without those that fail or give no finite numbers.
+
+        The key is a message, with the place in `mistakes`, or -1 for the wrong values of any example.
+        """
         if example not in self._wrong:
             with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
-                found = {message: _tried(wrong, example) for message, wrong in self.mistakes.items()}
-                found |= shared_values(example)
-            self._wrong[example] = {m: value for m, value in found.items() if value is not None}
+                found = {(message, at): _tried(wrong, example) for at, (message, wrong) in enumerate(self.mistakes)}
+                found |= {(message, -1): value for message, value in shared_values(example)}
+            self._wrong[example] = {key: value for key, value in found.items() if value is not None}
         return self._wrong[example]
 
     def _reason(self, example: Example, answer: Callable, numbers: Any) -> str:
@@ -279,6 +281,8 @@ class Exercise:
         if numbers.shape != expected.shape:
             if message := self._mistake(example, answer, numbers):
                 return message
+            if expected.ndim == 0 and sum(map(example.is_right, numbers.ravel())) == 1 < numbers.size:
+                return f"The right number is one of these: return only it, without the other {numbers.size - 1}."
             if expected.ndim == 0:
                 return "The result must be one number: is a mean or a sum missing at the end?"
             return f"The shape should be {expected.shape}, it is {numbers.shape}."
@@ -296,17 +300,18 @@ class Exercise:
 
     def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
         """The message of the mistake that explains an answer in every example; empty if no mistake does."""
-        fits = [message for message, wrong in self.wrong_values(example).items()
-                if example.is_same(numbers, wrong) and not example.is_right(wrong)]  # fmt: skip
-        explains = fits
-        for another in self.examples if fits else []:
+        explains = [mistake for mistake, wrong in self.wrong_values(example).items()
+                    if example.is_same(numbers, wrong) and not example.is_right(wrong)]  # fmt: skip
+        for another in self.examples if explains else []:
             wrong, returned = self.wrong_values(another), _tried(answer, another)
             if returned is not None:
                 explains = [m for m in explains if m not in wrong or another.is_same(returned, wrong[m])]
-        return min(explains, key=lambda message: message.startswith(SIGN), default="")
+        return min((message for message, _ in explains), key=lambda message: message == SIGN, default="")
 
     def _unused(self, example: Example, answer: Callable) -> str:
         """A sentence about the first number among the arguments that changes the right result, but not this answer's.
+
+        The answer must ignore the number in every example that has it.
 
         >>> exercise = Exercise(Example("", (np.eye(3), 1), 0), solution=Solution("01_anisotropy", "my_removal"))
         >>> exercise._unused(exercise.examples[0], lambda vectors, k: vectors)
@@ -316,13 +321,29 @@ class Exercise:
             return ""
         names = inspect.signature(self.solution.function).parameters
         for at, (name, value) in enumerate(zip(names, example.arguments, strict=False)):
-            if isinstance(value, int | float):
-                arguments = (*example.arguments[:at], value + 1, *example.arguments[at + 1 :])
-                other = replace(example, arguments=arguments)
-                tries = [_tried(one, what) for one in (answer, self.solution) for what in (example, other)]
-                if np.array_equal(*tries[:2]) and not np.array_equal(*tries[2:]):
-                    return f"`{name}` changes nothing in your code."
+            others = [one for one in self.examples if at < len(one.arguments)]
+            if not isinstance(value, int | float) or not all(_ignores(answer, one, at) for one in others):
+                continue
+            if not _ignores(self.solution, example, at):
+                return f"`{name}` changes nothing in your code."
         return ""
+
+
+def _ignores(answer: Callable, example: Example, at: int) -> bool:
+    """Whether the result of an answer stays the same when a number among the arguments grows by 1."""
+    arguments = (*example.arguments[:at], example.arguments[at] + 1, *example.arguments[at + 1 :])
+    before, after = _tried(answer, example), _tried(answer, replace(example, arguments=arguments))
+    return before is not None and np.array_equal(before, after)
+
+
+def pieces(lesson: str) -> dict[str, Exercise]:
+    """The exercises of a lesson, by the name of the answer in its notebook.
+
+    >>> sorted(pieces("00_tour"))
+    ['fooled', 'my_info_nce']
+    """
+    found = vars(importlib.import_module(f"cselab_lab.lessons.checks.{lesson.partition('_')[2]}"))
+    return {one.piece: one for one in found.values() if isinstance(one, Exercise)}
 
 
 def mutate_source(solution: Solution | None, change: str | Callable) -> Callable:
@@ -379,10 +400,9 @@ REORDERED = "These are the right values in a different order."
 LAST_PLACE = "Count from 0: the last of n places has the number n - 1."
 
 
-def shared_changes(solution: Solution) -> dict[str, Callable]:
-    """The mistakes of any solution: an argument that is not used, another axis."""
+def shared_changes(solution: Solution) -> Iterator[tuple[str, Callable]]:
+    """The mistakes of any solution: an argument that is off by one, another axis."""
     signature = inspect.signature(solution.function)
-    wrong: dict[str, Callable] = {}
 
     def with_argument(name: str, change: Callable[[Any], Any]) -> Callable:
         def of(*arguments: Any) -> Any:
@@ -395,15 +415,12 @@ def shared_changes(solution: Solution) -> dict[str, Callable]:
 
     for at, name in enumerate(signature.parameters):
         if at:
-            wrong[f"Your `{name}` is one too large."] = with_argument(name, lambda n: n + 1)
-            wrong[f"Your `{name}` is one too small."] = with_argument(name, lambda n: n - 1)
+            yield f"Your `{name}` is one too large.", with_argument(name, lambda n: n + 1)
+            yield f"Your `{name}` is one too small.", with_argument(name, lambda n: n - 1)
         else:
-            wrong[UNSCALED] = with_argument(name, lambda x: x / (x**2).sum(1, keepdims=True) ** 0.5)
+            yield UNSCALED, with_argument(name, lambda x: x / (x**2).sum(1, keepdims=True) ** 0.5)
     for message, text in _slips(solution.source):
-        while message in wrong:
-            message += " "
-        wrong[message] = lambda *arguments, text=text: _compiled(text, solution.name)(*arguments)
-    return wrong
+        yield message, lambda *arguments, text=text: _compiled(text, solution.name)(*arguments)
 
 
 def _slips(source: str) -> Iterator[tuple[str, str]]:
@@ -427,7 +444,7 @@ def shared_values(example: Example) -> Iterator[tuple[str, Any]]:
         yield "This is 1 minus the right value.", 1 - right
     if right.ndim == 2:
         yield TRANSPOSED, right.T
-        yield UNSCALED + " ", np.nan_to_num(right / np.linalg.norm(right, axis=1, keepdims=True))
+        yield UNSCALED, np.nan_to_num(right / np.linalg.norm(right, axis=1, keepdims=True))
     first = numbers_of(example.arguments[0]) if example.arguments else None
     if first is not None and first.ndim == 2:
         rows = len(first)
@@ -629,14 +646,24 @@ class _Watched:
         kind, numbers = kind_of(self.result), numbers_of(self.result)
         hint = check.call(self.answer) if isinstance(check, Example) else f"Hint: {check.hint}" if check.hint else ""
         if error is self.raised:
-            hint = f"{LAST_PLACE} {hint}" if isinstance(error, IndexError) else hint
-            return f"Your code raised {raised} {hint}"
+            return f"Your code raised {raised} {_of_index(raised, check)} {hint}"
         if reason := self.reason(exercise):
             return reason
         if not self.is_function or self.result is None:  # a function that no check calls
             return f"It is {kind_of(self.answer)}; trying it raised {raised} {hint}"
         why = "." if numbers is None else f"; checking that raised {raised}"
         return f"Your function returned {kind}{why} {hint}"
+
+
+def _of_index(raised: str, check: Check | Example) -> str:
+    """What the message of an IndexError means; empty where it may mean several things."""
+    if "Dimension out of range" in raised:
+        return "That has fewer axes than the code takes: a vector has only the axis 0."
+    if found := re.search(r"Target (\d+) is out of bounds", raised):
+        rows = len(check.arguments[0]) if isinstance(check, Example) else None
+        return LAST_PLACE if rows in (None, int(found[1])) else "The table has fewer columns than rows; it is N x N."
+    found = re.search(r"index (\d+) is out of bounds.* size (\d+)", raised)
+    return LAST_PLACE if found and found[1] == found[2] else ""
 
 
 def _is_finite(value: object) -> bool:

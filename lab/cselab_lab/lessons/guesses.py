@@ -14,28 +14,39 @@ GOOD = "right", "close"
 NOTHING = 0.1  # and a guess of 0 is close to anything smaller than this
 
 
-def guess(**values: object) -> Guesses:
+def guess(*, unit: str = "", **values: object) -> Guesses:
     """Write down your expectation before you run the cell with the result; `...` is not a guess yet.
 
-    >>> mine = guess(cooks=0.9, parliament=...)
-    >>> mine.compare(cooks=0.84, parliament=0.66)
-    cooks: your guess 0.9, the result 0.84: close
-    parliament: no guess yet; write one above to see the answer, or "show"
+    >>> cosines = guess(cooks=0.9, parliament=..., unit="cosine")
+    >>> cosines.compare(cooks=0.84, parliament=0.66)
+    cooks (cosine): your guess 0.9, the result 0.84: close
+    parliament (cosine): no guess yet; write one above to see the answer, or "show"
 
-    `"show"` instead of a guess gives up and shows the answer. A guess is a number or a word. A number may be a
-    percentage in quotes.
+    `"show"` instead of a guess gives up and shows the answer. A guess is a number or a word. A share or a score may
+    be a percentage in quotes.
 
-    >>> guess(share="50%").compare(share=0.52)
-    share: your guess 50%, the result 0.52: close
+    >>> guess(solved="50%", unit="share").compare(solved=0.52)
+    solved (share): your guess 50%, the result 0.52: close
+
+    Args:
+        unit: of all values, `"points"`, or of each in order: `"share, points"`. Only a `share` (from 0 to 1) and a
+            `score` (from 0 to 100) may be mistaken for each other.
+        values: the guesses.
+
+    Raises:
+        ValueError: neither one unit nor one for each value.
     """
-    return Guesses(dict(values))
+    units = [one.strip() for one in unit.split(",")]
+    if len(units) not in (1, len(values)):
+        raise ValueError(f"unit {unit!r} has {len(units)} parts; expected 1, or {len(values)}: one for each guess.")
+    return Guesses(dict(values), dict(zip(values, units * len(values), strict=False)))
 
 
 class Guesses:
     """The guesses of one call of `guess`, kept until the results are known."""
 
-    def __init__(self, values: Mapping[str, object]) -> None:
-        self.values = values
+    def __init__(self, values: Mapping[str, object], units: Mapping[str, str]) -> None:
+        self.values, self.units = values, units
 
     def __repr__(self) -> str:
         guessed = [f"{name} = {_words(value)}" for name, value in self.values.items() if value is not ...]
@@ -56,7 +67,7 @@ class Guesses:
             raise ValueError(f"no guess is called {unknown[0]!r}; expected one of {', '.join(self.values)}.")
         pairs = {name: (_plain(self.values[name]), _plain(value)) for name, value in measured.items()}
         told = sentence.format(**{name: found for name, (_, found) in pairs.items()})
-        return Outcome(pairs, [_compared(name, *pair) for name, pair in pairs.items()], told)
+        return Outcome(pairs, [_compared(name, *pair, self.units[name]) for name, pair in pairs.items()], told)
 
 
 @dataclass(frozen=True)
@@ -92,8 +103,9 @@ class Outcome:
         return {GUESS_TYPE: {"made": made, "found": rows, "sentence": self.sentence}}
 
 
-def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
+def _compared(name: str, mine: Any, measured: Any, unit: str) -> tuple[str, str]:
     """A line about a guess, and its verdict."""
+    name = f"{name} ({unit})" if unit else name
     if mine is None or mine is ... or mine == "":
         return f'{name}: no guess yet; write one above to see the answer, or "show"', ""
     if isinstance(mine, str) and _letters(mine) == "show":
@@ -102,25 +114,21 @@ def _compared(name: str, mine: Any, measured: Any) -> tuple[str, str]:
         if isinstance(measured, str):
             verdict = "right" if _letters(mine) == _letters(measured) else "wrong"
         else:
-            verdict = _verdict(mine, measured)
+            verdict = _verdict(mine, measured, unit)
     except (ValueError, TypeError, AttributeError, OverflowError):
         wanted = "one word in quotes" if isinstance(measured, str) else 'one finite number; write 0.5 or "50%"'
         return f"{name}: {mine!r:.42} is not {wanted}", ""
     return f"{name}: your guess {_words(mine)}, the result {_words(measured)}: {verdict}", verdict
 
 
-def _verdict(mine: Any, measured: float) -> str:
+def _verdict(mine: Any, measured: float, unit: str) -> str:
     """The verdict on a number.
 
     Raises:
         ValueError, TypeError, OverflowError: the guess is not a finite number.
     """
-    if isinstance(mine, str) and mine.strip().endswith("%"):  # of a share, or of a score that counts from 0 to 100
-        value = mine.strip().removesuffix("%")
-        share, points = (_verdict(value, one) for one in (100 * measured, measured))
-        if share in GOOD or (abs(measured) <= 1 and points not in GOOD):
-            return share
-        return points if abs(measured) > 1 else f"{points}, if the result is in per cent"
+    if isinstance(mine, str) and mine.strip().endswith("%"):
+        mine = float(mine.strip().removesuffix("%")) / (100 if unit == "share" else 1)
     if isinstance(mine, bool) or not math.isfinite(mine := float(mine)):
         raise ValueError(mine)
     if _words(mine) == _words(float(measured)):
@@ -129,9 +137,9 @@ def _verdict(mine: Any, measured: float) -> str:
         return "close"
     if mine * measured < 0:
         return "wrong sign"
-    if 0 <= measured <= 1 and 10 <= mine <= 100:
+    if unit == "share" and 1 < mine <= 100:
         return f"too high; if you meant {mine:g} %, write {mine / 100:g}"
-    if 0 < mine <= 1 and _is_close(100 * mine, measured):
+    if unit == "score" and 0 < mine <= 1 and _is_close(100 * mine, measured):
         return f"too low; if you meant {100 * mine:g} %, write {100 * mine:g}"
     return "too high" if mine > measured else "too low"
 

@@ -7,7 +7,7 @@ run = train(lab.plain.copy(), "simcse", lab.corpus, lab.config(), lab.dev)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -21,7 +21,9 @@ from cselab_lab.headless.record import record
 from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
 from cselab_lab.headless.sizes import SIZES
 
+from . import exercises
 from .guesses import guess
+from .recall import recall
 from .result import result
 
 if TYPE_CHECKING:
@@ -30,7 +32,13 @@ if TYPE_CHECKING:
     from cselab.training.config import TrainConfig
     from cselab.world import World
 
-__all__ = ["Lesson", "guess", "result", "setup"]
+__all__ = ["Lesson", "check", "guess", "recall", "result", "setup"]
+
+
+def check(lesson: str, **answers: Any) -> None:
+    """Try the checks of a piece and show what passed: `check("02_simcse", my_loss=my_loss)`."""
+    for piece, answer in answers.items():
+        exercises.staged_check(answer, exercises.pieces(lesson)[piece])
 
 
 @dataclass(frozen=True)
@@ -88,6 +96,11 @@ class Lesson:
 
         names = ("steps", "batch_size", "lr", "seed", "eval_every", "precision")
         return TrainConfig(**{name: getattr(self, name) for name in names} | changes)
+
+    def yours(self, **answer: Callable) -> Any:
+        """Your piece if it is right, else the solution; one line says which: `loss = lab.yours(my_loss=my_loss)`."""
+        ((piece, function),) = answer.items()
+        return exercises.student_or_reference(function, exercises.pieces(self.name)[piece])
 
     def record(self, name: str, value: object, tolerance: float = 1e-6) -> None:
         """`cselab_lab.headless.record.record`, with the recorded value of this number next to it."""

@@ -17,7 +17,7 @@ def advice(name: str | None, names: dict[str, Any]) -> str:
     >>> advice("lab", {})
     'Run the first two cells of the lesson (Run > Run All Above Selected Cell), then this cell again.'
     """
-    if name in ("lab", "lesson", "mine") and "lab" not in names:
+    if (name in ("lab", "lesson") or str(name).startswith("guess_")) and "lab" not in names:
         return FIRST
     return f"`{name}` {EARLIER}" if type(names.get("lab")).__name__ == "Lesson" else ""
 

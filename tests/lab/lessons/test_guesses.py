@@ -18,7 +18,7 @@ from cselab_lab.lessons.guesses import guess
         (1.0, -2.0, "x: your guess 1, the result -2: wrong sign"),
         (0, 0.0105, "x: your guess 0, the result 0.0105: close"),
         (0, 0.35, "x: your guess 0, the result 0.35: too low"),
-        (75, 0.577, "x: your guess 75, the result 0.577: too high; if you meant 75 %, write 0.75"),
+        (10, 0.878, "x: your guess 10, the result 0.878: too high"),
         ([0.6], 0.66, "x: your guess 0.6, the result 0.66: close"),
         (np.array([0.6]), 0.66, "x: your guess 0.6, the result 0.66: close"),
         ("0.5-0.7", 0.66, "x: '0.5-0.7' is not one finite number; write 0.5 or \"50%\""),
@@ -29,15 +29,8 @@ from cselab_lab.lessons.guesses import guess
         ("show", 0.66, "x: it is 0.66"),
         ("Show!", "lower", "x: it is lower"),
         (None, 0.66, 'x: no guess yet; write one above to see the answer, or "show"'),
-        ("50%", 0.5, "x: your guess 50%, the result 0.5: right"),
-        ("7 %", 0.2, "x: your guess 7 %, the result 0.2: too low"),
         (4.16, 4.1589, "x: your guess 4.16, the result 4.16: right"),
         (np.log(64), torch.tensor(4.1589), "x: your guess 4.16, the result 4.16: right"),
-        ("35%", 35.0, "x: your guess 35%, the result 35: right"),
-        ("5%", 35.2, "x: your guess 5%, the result 35.2: too low"),
-        ("1%", 0.9, "x: your guess 1%, the result 0.9: close, if the result is in per cent"),
-        (0.35, 35.2, "x: your guess 0.35, the result 35.2: too low; if you meant 35 %, write 35"),
-        (0.1, 35.2, "x: your guess 0.1, the result 35.2: too low"),
         ("", "left", 'x: no guess yet; write one above to see the answer, or "show"'),
         ("  ", 0.66, "x: '  ' is not one finite number; write 0.5 or \"50%\""),
     ],
@@ -47,8 +40,33 @@ def test_a_guess_stands_beside_what_was_found(mine, found, said):
 
 
 @pytest.mark.parametrize(
+    ("unit", "mine", "found", "said"),
+    [
+        ("share", "50%", 0.5, "x (share): your guess 50%, the result 0.5: right"),
+        ("share", "7 %", 0.2, "x (share): your guess 7 %, the result 0.2: too low"),
+        ("share", 75, 0.577, "x (share): your guess 75, the result 0.577: too high; if you meant 75 %, write 0.75"),
+        ("points", 10, 0.878, "x (points): your guess 10, the result 0.878: too high"),
+        ("score", "35%", 35.0, "x (score): your guess 35%, the result 35: right"),
+        ("score", "5%", 35.2, "x (score): your guess 5%, the result 35.2: too low"),
+        ("score", 0.35, 35.2, "x (score): your guess 0.35, the result 35.2: too low; if you meant 35 %, write 35"),
+        ("score", 0.1, 35.2, "x (score): your guess 0.1, the result 35.2: too low"),
+        ("of 64", 0.5, 50, "x (of 64): your guess 0.5, the result 50: too low"),
+    ],
+)
+def test_a_guess_knows_its_unit(unit, mine, found, said):
+    assert repr(guess(x=mine, unit=unit).compare(x=found)) == said
+
+
+def test_each_guess_may_have_a_unit_of_its_own():
+    two = guess(a=1, b=50, unit="points, share")
+    assert "write 0.5" in repr(two.compare(b=0.2)) and "write" not in repr(two.compare(a=0.2))
+    with pytest.raises(ValueError, match="has 2 parts; expected 1, or 3"):
+        guess(a=1, b=2, c=3, unit="points, share")
+
+
+@pytest.mark.parametrize(
     "half",
-    [0.5, "0.5", " .5", "50%", "50 %", Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.array(0.5),
+    [0.5, "0.5", " .5", Fraction(1, 2), Decimal("0.5"), np.float32(0.5), np.array(0.5),
      torch.tensor(0.5), torch.tensor([0.5], requires_grad=True), (0.5,), b"0.5"],
 )  # fmt: skip
 def test_a_number_may_be_of_any_type(half):

@@ -113,4 +113,5 @@ CONE = Exercise(
         lambda cone: _agreement(cone) > 0.999,
         "scale the rows to length 1 first, and add at a right angle to all of them: in a new column.",
     ),
+    piece="my_cone",
 )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from cselab_lab.lessons.exercises import WRONG_GRADIENT, Check, Solution, kind_of, mutate_source, numbers_of
+from cselab_lab.lessons.exercises import MEAN, WRONG_GRADIENT, Check, Solution, kind_of, mutate_source, numbers_of
 
 
 def are_texts(answer: Any, count: int) -> bool:
@@ -61,7 +61,7 @@ def _requiring_gradient(value: Any, leaves: list[Any]) -> Any:
     if isinstance(value, list):
         return [_requiring_gradient(part, leaves) for part in value]
     if torch.is_tensor(value) and value.is_floating_point():
-        leaves.append(value.detach().double().clone().requires_grad_())
+        leaves.append(value.detach().clone().requires_grad_())
         return 1 * leaves[-1]  # not a leaf, as in training, so that a function may write into it
     return value
 
@@ -116,8 +116,10 @@ def right_gradient(
     return Check("the gradient through the result is right", holds, missing, for_training)
 
 
-LOST = "a positive with a share of exp(-40) costs 40: add nothing to a share, and do not clamp it"
-"""The name of an example whose right answer an epsilon inside the logarithm changes."""
+LOST = "a positive with a share of exp(-400) costs 400: add nothing to a share, and do not clamp it"
+"""The name of an example at a temperature of 0.005; an epsilon inside the logarithm changes its right answer."""
+FAR = "a row far below the largest cosine costs nothing: each row has its own maximum"
+"""The name of an example at a temperature of 0.005 in which the whole table has no common scale."""
 
 
 CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
@@ -126,11 +128,27 @@ CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
         "cross_entropy computes the softmax by itself.": (
             lambda s, own, below: s.softmax(1).logsumexp(1) - s.softmax(1).diagonal()
         ),
-        "The sum runs along a row: dim=1.": lambda s, own, below: s.logsumexp(0) - own,
+        "Rows and columns have changed places: row i belongs to the first view, and the sum runs along it (dim=1).": (
+            lambda s, own, below: s.logsumexp(0) - own
+        ),
         "Only rows choose among columns; this is the mean of two directions.": (
             lambda s, own, below: (below + s.logsumexp(0)) / 2 - own
         ),
         "The right answer of row i is column i, not column 0.": lambda s, own, below: below - s[:, 0],
+        "The right answer of row i is column i, not column 1.": lambda s, own, below: below - s[:, 1],
+        "The right answer of row i is column i: your answers run backwards.": lambda s, own, below: (
+            below - s.flip(1).diagonal()
+        ),
+        "The right answer of row i is column i, not its largest cosine.": lambda s, own, below: below - s.amax(1),
+        "That is the share of the positive: the log and the minus are missing.": lambda s, own, below: (
+            own - below
+        ).exp(),
+        "That is 1 minus the share of the positive: take minus its log.": lambda s, own, below: 1 - (own - below).exp(),
+        "nll_loss expects log_softmax, not softmax.": lambda s, own, below: -(own - below).exp(),
+        "label_smoothing changes the loss: leave it out.": lambda s, own, below: below - 0.9 * own - 0.1 * s.mean(1),
+        "Each row has its own sum; yours is the sum of the whole table.": lambda s, own, below: (
+            s.flatten().logsumexp(0) - own
+        ),
         "Only the share on the diagonal counts, not every share.": lambda s, own, below: below - s.mean(1),
         "The denominator is missing.": lambda s, own, below: -own,
         "Divide by the sum over the row, not by its mean.": lambda s, own, below: below - own - math.log(len(s)),
@@ -152,4 +170,8 @@ def choice_mistakes(logits: Callable) -> dict[str, Callable]:
 
         return of
 
-    return {message: mean_of(losses) for message, losses in CHOICES.items()}
+    def summed(*arguments: Any) -> Any:
+        s = logits(*arguments).double()
+        return (s.logsumexp(1) - s.diagonal()).sum()
+
+    return {message: mean_of(losses) for message, losses in CHOICES.items()} | {MEAN: summed}

@@ -1,11 +1,12 @@
 """The exercises of lesson 10: Spearman's correlation, a paired bootstrap, the number of seeds for a gain."""
 
 import inspect
+import sys
 from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.stats import nct, rankdata, spearmanr, t
+from scipy.stats import kendalltau, nct, rankdata, spearmanr, t
 
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
 
@@ -20,6 +21,25 @@ _TIED = np.array([0.0, 0.0, 5.0, 3.0, 3.0]), np.array([0.2, 0.4, 0.9, 0.4, 0.1])
 _OF_TIED = 4 / (9 * 9.5) ** 0.5
 _draw = np.random.default_rng(0)
 _MANY = _draw.integers(0, 6, 40).astype(float), _draw.integers(0, 9, 40).astype(float)
+
+
+def _of_ranks(x: Any, y: Any, mean: float | None = None, power: float = 0.5) -> float:
+    """The correlation of the ranks by its formula, with a wrong mean or a wrong power."""
+    a, b = (ranks - (ranks.mean() if mean is None else mean) for ranks in (rankdata(x), rankdata(y)))
+    return float(a @ b / ((a @ a) * (b @ b)) ** power)
+
+
+def _is_own(answer: Any) -> bool:
+    """Whether an answer works without a call of `spearmanr`, under any name."""
+    called, before = [], sys.getprofile()
+    sys.setprofile(lambda frame, event, argument: called.append(frame.f_code))
+    try:
+        answer(*_UNTIED)
+    finally:
+        sys.setprofile(before)
+    return inspect.unwrap(spearmanr).__code__ not in called
+
+
 SPEARMAN = Exercise(
     Example("four pairs without ties, by hand: 1 - 6 * 18 / 60 = -0.8", _UNTIED, -0.8),
     Example("two ties on each side, by hand: 4 / sqrt(9 * 9.5) = 0.433", _TIED, _OF_TIED),
@@ -29,26 +49,45 @@ SPEARMAN = Exercise(
         _OF_TIED,
     ),
     Example("forty pairs with many ties", _MANY, spearmanr(*_MANY).statistic),
-    Check(
-        "the formula is yours",
-        lambda spearman: "spearmanr" not in inspect.unwrap(spearman).__code__.co_names,
-        "spearmanr is for comparison: compute the ranks and their correlation.",
-    ),
+    Check("the formula is yours", _is_own, "spearmanr is for comparison: compute the ranks and their correlation."),
     solution=Solution("10_benchmarks", "my_spearman"),
     mistakes={
         "This is Pearson's correlation of the values: rank the two sides first.": "ranks(x), ranks(y) -> x, y",
         "argsort gives the order of the values, not their ranks.": (
             "(ranks(x), ranks(y)) -> (np.argsort(x), np.argsort(y))"
         ),
-        "Equal values must share a rank; in your code the first of them gets the lower rank.": (
-            "(last - (count - 1) / 2)[group] -> values.argsort(kind='stable').argsort()"
+        "Equal values must share a rank; in your code each has a rank of its own.": tuple(
+            f"(last - (count - 1) / 2)[group] -> {ranks}.argsort()"
+            for ranks in ("values.argsort(kind='stable')", "values.argsort()")
         ),
-        "Equal values share their mean rank, not the lowest.": "(count - 1) / 2 -> (count - 1)",
-        "1 - 6 sum d^2 / (n^3 - n) holds without ties only: compute the correlation of the ranks.": (
-            "np.corrcoef(ranks(x), ranks(y))[0, 1] -> "
-            "1 - 6 * ((ranks(x) - ranks(y)) ** 2).sum() / (len(x) ** 3 - len(x))"
+        "Equal values share their mean rank, not the lowest or the highest.": (
+            "(count - 1) / 2 -> (count - 1)",
+            " - (count - 1) / 2 -> ",
+        ),
+        "Number the places, not the distinct values: a group of three equal values takes three places.": (
+            "(last - (count - 1) / 2)[group] -> group"
+        ),
+        "Rank both sides.": ("ranks(x), ranks(y) -> ranks(x), y", "ranks(x), ranks(y) -> x, ranks(y)"),
+        "1 - 6 sum d^2 / (n^3 - n) holds without ties only: compute the correlation of the ranks.": tuple(
+            f"np.corrcoef(ranks(x), ranks(y))[0, 1] -> 1 - 6 * (({one} - {other}) ** 2).sum() / (len(x) ** 3 - len(x))"
+            for one, other in (
+                ("ranks(x)", "ranks(y)"),
+                ("x.argsort().argsort()", "y.argsort().argsort()"),
+                ("x.argsort(kind='stable').argsort()", "y.argsort(kind='stable').argsort()"),
+            )
         ),
         "np.corrcoef returns a matrix: use the entry [0, 1].": ")[0, 1] -> )",
+        "That is Kendall's tau: compute the correlation of the ranks.": lambda x, y: kendalltau(x, y).statistic,
+        "Subtract the mean rank from each rank first.": lambda x, y: _of_ranks(x, y, mean=0.0),
+        "Divide by the root of the product of the two sums of squares.": (
+            lambda x, y: _of_ranks(x, y, power=1.0),
+            "np.corrcoef(ranks(x), ranks(y)) -> np.cov(ranks(x), ranks(y))",
+            "np.corrcoef(ranks(x), ranks(y)) -> np.cov(ranks(x), ranks(y), ddof=0)",
+        ),
+        "Divide both by n, or both by n - 1: covariance and deviations have different divisors.": (
+            lambda x, y: spearmanr(x, y).statistic * len(x) / (len(x) - 1),
+            lambda x, y: spearmanr(x, y).statistic * (len(x) - 1) / len(x),
+        ),
     },
 )
 
@@ -100,12 +139,34 @@ def _same(interval: Any, *seeds: int) -> bool:
     return np.array_equal(*(numbers_of(interval(FIRST, SECOND, GOLD, 50, seed)) for seed in seeds))
 
 
+class _Drawn(np.ndarray):
+    """Grades that keep how many rows were drawn each time."""
+
+    sizes: set[int] = set()
+
+    def __getitem__(self, rows: Any) -> Any:
+        if np.ndim(rows) == 1:
+            self.sizes.add(len(rows))
+        return np.asarray(self)[rows]
+
+
+def _draws_too_few(interval: Any) -> str:
+    gold = GOLD.view(_Drawn)
+    gold.sizes = set()
+    interval(FIRST, SECOND, gold, 3)
+    others = gold.sizes - {len(GOLD)}
+    return (
+        f"You drew {min(others)} of {len(GOLD)} pairs. The interval is for a test of the same size." if others else ""
+    )
+
+
 PAIRED_BOOTSTRAP = Exercise(
     Check(
         "different pairs give a different gain: the interval has a width",
         _has_width,
         "draw with replacement: the same pairs in a different order have the same score.",
     ),
+    Check("each resample has as many pairs as the test", _draws_too_few),
     Example("the interval of 20 made-up pairs", (FIRST, SECOND, GOLD, RESAMPLES), EXPECTED, tolerance=0.25 * SPREAD),
     Check(
         "two encoders that rank all pairs alike never differ: 0 to 0",
@@ -139,10 +200,16 @@ PAIRED_BOOTSTRAP = Exercise(
         "The gains are not symmetric: use their percentiles, not mean +- 1.96 deviations.": _wrong_interval(
             lambda first, second: (second - first).mean() + 1.96 * (second - first).std() * np.array([-1, 1])
         ),
+        "The spread of the gains is the uncertainty: do not divide it by the root of the resamples.": _wrong_interval(
+            lambda first, second: (
+                (second - first).mean() + 1.96 * (second - first).std() / RESAMPLES**0.5 * np.array([-1, 1])
+            )
+        ),
         "The smallest and the largest gain are not a 95 % interval.": _wrong_interval(
             lambda first, second: [(second - first).min(), (second - first).max()]
         ),
     },
+    piece="my_interval",
 )
 
 # ---- 3: the fewest seeds with which a gain of one point is found: a whole number ---------------------------
@@ -177,4 +244,5 @@ SEEDS_NEEDED = Exercise(
         lambda n: n == 2 or power(int(n) - 1) < WANTED + SLACK,
         "enough, but not the fewest: is one seed fewer enough, too?",
     ),
+    piece="seeds_needed",
 )

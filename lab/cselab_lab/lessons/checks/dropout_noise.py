@@ -1,4 +1,4 @@
-"""The exercises of lesson 05: a cloud's radius, InfoNCE with separate negatives, noise, off-dropout."""
+"""The exercises of lesson 05: a cloud's radius, InfoNCE with separate negatives, off-dropout."""
 
 import math
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch.nn.functional import normalize
 
-from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
+from cselab_lab.lessons.exercises import Example, Exercise, Solution
 
-from .answers import AS_IT_IS, choice_mistakes, right_gradient, why_not_drawn, wrong_shapes
+from .answers import AS_IT_IS, choice_mistakes, right_gradient
 
 
 def _at(*degrees: float) -> torch.Tensor:
@@ -60,10 +60,23 @@ CLOUD_RADIUS = Exercise(
             "(passes - clean).square().sum(dim=1) -> 1 - (passes * clean).sum(dim=1)",
             "squared.mean().sqrt() -> squared.mean() / 2",
         ),
+        "That is a cosine; the radius is a distance.": ("squared.mean().sqrt() -> (passes * clean).sum(dim=1).mean()"),
+        "Divide by K, the number of passes, not by K - 1.": (
+            "squared.mean().sqrt() -> (squared.sum() / (len(squared) - 1)).sqrt()"
+        ),
+        "A distance is the root of a sum of squares, not a sum of absolute values.": (
+            ".square().sum(dim=1) -> .abs().sum(dim=1); squared.mean().sqrt() -> squared.mean()",
+            ".square().sum(dim=1) -> .abs().sum(dim=1).square()",
+        ),
+        "The radius is the root of the mean square, not the largest distance and not their deviation.": (
+            "squared.mean().sqrt() -> squared.max().sqrt()",
+            "squared.mean().sqrt() -> squared.sqrt().std()",
+            "squared.mean().sqrt() -> squared.sqrt().std(correction=0)",
+        ),
     },
 )
 
-# ---- 2 and 6: InfoNCE whose negatives come from other vectors than its positives --------------------------
+# ---- 2 and further: InfoNCE whose negatives come from other vectors than its positives --------------------------
 # my_contrast(anchor, positive, left, right, temperature=0.05), the mean over i; and off-dropout negatives (ImSimCSE
 # Eq. 3): my_off_dropout(anchor, positive, clean, temperature=0.05, m=1.0).
 
@@ -117,7 +130,21 @@ TWO_PAIRS = Exercise(
         ),
         "j = i is no negative: cos(left[i], right[i]) does not count.": (
             "cross_entropy(logits, answers) -> "
-            "(torch.cat([own[:, None], cosines / temperature], dim=1).logsumexp(1) - own).mean()"
+            "(torch.cat([own[:, None], cosines / temperature], dim=1).logsumexp(1) - own).mean()",
+            "logits.diagonal_scatter(own) -> logits + torch.diag(own)",
+        ),
+        "Scale `anchor` and `positive` to length 1, too.": (
+            "cosine_similarity(anchor, positive) -> (anchor * positive).sum(dim=1)"
+        ),
+        "A negative is a row of `left` with a row of `right`.": (
+            "normalize(left) @ normalize(right).T -> normalize(anchor) @ normalize(right).T",
+            "normalize(left) @ normalize(right).T -> normalize(left) @ normalize(positive).T",
+            "normalize(left) @ normalize(right).T -> normalize(left) @ normalize(left).T",
+            "normalize(left) @ normalize(right).T -> normalize(right) @ normalize(right).T",
+        ),
+        "The temperature divides once.": (
+            "cross_entropy(logits -> cross_entropy(logits / temperature",
+            "logits.diagonal_scatter(own) -> cosines.diagonal_scatter(own) / temperature",
         ),
     },
 )
@@ -153,126 +180,11 @@ OFF_DROPOUT = Exercise(
             "return cross -> return m * cross; math.log(m) -> 0",
         ),
         "j = i is not a negative: leave out the diagonal of the clean cosines, which is 1.": (
-            "cross_entropy(logits, answers) -> (torch.cat([own[:, None], weighed], dim=1).logsumexp(1) - own).mean()"
+            "cross_entropy(logits, answers) -> (torch.cat([own[:, None], weighed], dim=1).logsumexp(1) - own).mean()",
+            "weighed.diagonal_scatter(own) -> weighed",
         ),
         "m multiplies only the negatives, not the whole denominator.": (
             "return cross -> return math.log(m) + cross; weighed.diagonal -> others.diagonal"
         ),
     },
-)
-
-# ---- 3: +noise: my_noise(views, variance, generator) -> as many views, each with noise of its own ---------
-
-
-_ASKED = 0.09  # a variance: its root is 0.3, its square 0.0081
-
-
-def _noisy(answer: Any, rows: int = 3, width: int = 4, size: float = 1.0, train: bool = False) -> tuple[list[Any], Any]:
-    """Two views, which require gradients in training, and what is returned for them."""
-    first = size * torch.arange(float(rows * width)).reshape(rows, width)
-    views = [first, -2 * first]
-    copies = [1 * view.clone().requires_grad_(train) for view in views]
-    return views, answer(copies, _ASKED, torch.Generator().manual_seed(0))
-
-
-def _rows(matrix: Any) -> torch.Tensor:
-    return torch.as_tensor(matrix).detach().cpu().double()
-
-
-def _added(answer: Any, **views: Any) -> list[torch.Tensor]:
-    before, noisy = _noisy(answer, **views)
-    return [_rows(after) - view.double() for view, after in zip(before, noisy, strict=True)]
-
-
-ALIKE = "Several numbers of a view have the same noise: draw for each, torch.randn(view.shape)."
-
-
-def _centred_on_the_views(answer: Any) -> str:
-    added = _added(answer, rows=50, width=50, size=0.004)  # to views of 0 to 10, and 0 to -20
-    if all(abs(float(noise.mean())) < 0.2 for noise in added):
-        return ""
-    alike = all(float(noise.std()) < 1e-4 for noise in added)
-    return (
-        ALIKE
-        if alike
-        else "Add the noise to each view unchanged, and return the views in their order; torch.randn has mean 0."
-    )
-
-
-def _of_mean_zero(answer: Any) -> str:
-    means = [float(noise.mean()) for noise in _added(answer, rows=50, width=50, size=0.0)]
-    worst = max(means, key=abs)
-    return "" if abs(worst) < 5 * _ASKED**0.5 / 50 else f"Your noise has mean {worst:.2f}. torch.randn has mean 0."
-
-
-def _as_wide_as_asked(answer: Any) -> str:
-    of_each = _added(answer, rows=50, width=50, size=0.0)
-    if without := [f"view {at}" for at, noise in enumerate(of_each, start=1) if not noise.any()]:
-        if all(noise.any() for noise in _added(answer)):
-            return "The noise is added to the view, and not multiplied."
-        return f"Without noise: {' and '.join(without)}. Each view gets its own."
-    drawn = torch.cat(of_each).flatten()
-    variance = float(drawn.var())
-    is_normal = 2.5 * variance**2 < float((drawn - drawn.mean()).pow(4).mean()) < 3.6 * variance**2
-    if not is_normal:
-        return "That is not Gaussian: torch.randn draws normal numbers."
-    if abs(variance / _ASKED - 1) < 0.08:
-        return ""
-    known = {
-        _ASKED**2: "Multiply by the root of the variance, the standard deviation.",
-        1.0: "torch.randn has variance 1: multiply by the root of the variance.",
-    }
-    reasons = [reason for wrong, reason in known.items() if abs(variance - wrong) <= 0.1 * wrong]
-    return " ".join([f"Your noise has variance {variance:.3g}; the given one is {_ASKED:g}.", *reasons])
-
-
-def _whatever_the_vector(answer: Any) -> bool:
-    small, large = (torch.cat(_added(answer, rows=50, width=50, size=size)).std() for size in (0.0, 1.0))
-    return bool(abs(large / small - 1) < 0.1)
-
-
-def _drawn_anew(answer: Any) -> str:
-    if reason := why_not_drawn(lambda generator: answer(list(torch.zeros(2, 3, 4)), _ASKED, generator)[0]):
-        return reason
-    first, second = _added(answer)
-    if torch.allclose(first, second, atol=1e-4):
-        return "Your noise is the same in all views: draw for each."
-    of_zeros = _added(answer, size=0.0)
-    if min(float(noise.std(dim).min()) for noise in of_zeros for dim in (0, 1)) < 1e-6:
-        return ALIKE
-    return ""
-
-
-def _left_as_they_were(answer: Any) -> bool:
-    views = [torch.ones(3, 4), torch.ones(3, 4)]
-    answer(views, _ASKED, torch.Generator().manual_seed(0))
-    return all(torch.equal(view, torch.ones(3, 4)) for view in views)
-
-
-GAUSSIAN = Exercise(
-    Check(
-        "two views of 3 sentences come back as two",
-        lambda answer: wrong_shapes(_noisy(answer)[1], 2, (3, 4)),
-        "Loop over the views, and collect a noisy view for each.",
-    ),
-    Check("the views are returned with an addition of mean 0", _centred_on_the_views),
-    Check("the addition is Gaussian, with the given variance", _as_wide_as_asked),
-    Check(
-        "equally large for long and short vectors",
-        _whatever_the_vector,
-        "The noise is added to the view, and not multiplied.",
-    ),
-    Check("each view has its own noise, drawn at each call from the generator", _drawn_anew),
-    Check("the mean of the noise is 0", _of_mean_zero),
-    Check(
-        "the given views stay unchanged",
-        _left_as_they_were,
-        "view += noise changes the given view; view + noise is a new one.",
-    ),
-    Check(
-        "gradients go through to the views",
-        lambda answer: all(getattr(view, "requires_grad", False) for view in _noisy(answer, train=True)[1]),
-        for_training=True,
-    ),
-    solution=Solution("05_dropout_noise", "my_noise"),
 )

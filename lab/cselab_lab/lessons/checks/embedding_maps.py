@@ -98,6 +98,7 @@ ISLANDS_IN_NOISE = Exercise(
         lambda settings: silhouette(**settings) > REASONABLE,
         "t-SNE tries to give each row about `perplexity` neighbours. How many neighbours has a dot in a small cluster?",
     ),
+    piece="my_settings",
 )
 
 

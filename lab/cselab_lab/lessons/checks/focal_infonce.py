@@ -1,4 +1,4 @@
-"""The exercises of lesson 07: Focal-InfoNCE, the temperature of a pair, the gradient, and constant factors."""
+"""The exercises of lesson 07: Focal-InfoNCE, its gradient, and constant factors."""
 
 import math
 from typing import Any
@@ -76,6 +76,16 @@ FOCAL = Exercise(
         "A negative has a factor, too: its logit is s * (s + m) / temperature.": (
             "cosines * factors -> cosines * (factors * own + 1 - own)"
         ),
+        "Multiply entry by entry: `*`, not the matrix product `@`.": "cosines * factors -> cosines @ factors",
+        "The logit of a negative is s * (s + m), not s * s + m.": (
+            "cosines * factors -> (cosines * cosines + m * (1 - own))"
+        ),
+        "The temperature divides once, and not each factor.": "factors / temperature -> factors / temperature**2",
+        "Below 0 the factor and the cosine keep their signs.": (
+            "cosines * factors -> cosines * (cosines.abs() + m * (1 - own))",
+            "cosines * factors -> cosines * factors.clamp(min=0)",
+            "cosines * factors -> cosines.clamp(min=0) * factors",
+        ),
     },
     trained=True,
 )
@@ -115,40 +125,19 @@ FOCAL_GRADIENT = Exercise(
             "2 * cosines + m * (1 - own) -> 2 * cosines + m"
         ),
         "Divide by the temperature outside the softmax, too (chain rule).": "own) / temperature -> own)",
+        "Each row is the gradient of its own loss, not of the mean: do not divide by N.": (
+            "own) / temperature -> own) / temperature / len(own)"
+        ),
+        "The softmax is over the logits of piece 1, s * (s + m) and s * s, not over other numbers.": (
+            "(cosines * factors / temperature) -> (cosines / temperature)",
+            "(cosines * factors / temperature) -> (cosines * (cosines + m) / temperature)",
+            "(cosines * factors / temperature).softmax(dim=1) -> (cosines * factors / temperature).exp()",
+        ),
         "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": "shares - own -> shares",
     },
 )
 
-# ---- 3: the temperature of each pair: my_temperatures(cosines, temperature=0.07, m=0.3), [N, N] -----------
-
-
-def _own(cosines: list[list[float]], t: float, m: float) -> list[list[float]]:
-    """From the logit of each pair: its cosine over its temperature."""
-    return [[s / (s * s / t if i == j else s * (s + m) / t) for j, s in enumerate(r)] for i, r in enumerate(cosines)]
-
-
-_FAR = [[0.9, 0.5, 0.2], [0.8, 0.6, -0.4], [0.1, 0.4, 0.7]]
-TEMPERATURES = Exercise(
-    Example(
-        "two sentences, temperature 0.6 and m 0.2",
-        (torch.tensor([[0.5, 0.6], [0.1, 0.8]]), 0.6, 0.2),
-        [[1.2, 0.75], [2.0, 0.75]],
-    ),
-    Example("a negative below -m: its temperature is below 0", (torch.tensor(_FAR), 0.5, 0.1), _own(_FAR, 0.5, 0.1)),
-    solution=Solution("07_focal_infonce", "my_temperatures"),
-    mistakes={
-        "m belongs only to the negatives: a positive's temperature is t / s.": "m * (1 - own) -> m",
-        "m is missing: a negative's temperature is t / (s + m).": " + m * (1 - own) -> ",
-        "m is on the wrong side: m belongs to the negatives.": "(1 - own) -> own",
-        "Divide by s + m: the larger the factor, the lower the temperature.": "temperature / -> temperature *",
-        "This is the factor over the temperature. Return the divisor of s.": (
-            "temperature / factors -> factors / temperature"
-        ),
-        "These are the logits. Return the divisor of s.": ("temperature / factors -> cosines * factors / temperature"),
-    },
-)
-
-# ---- 4: factors that are constants: my_constant_focal(cosines, temperature=0.07, m=0.3) -------------------
+# ---- further: factors that are constants: my_constant_focal(cosines, temperature=0.07, m=0.3) -------------------
 
 
 _constant_focal = Solution("07_focal_infonce", "my_constant_focal")

@@ -1,4 +1,4 @@
-"""The exercises of lesson 06: the cross-correlation, Barlow Twins, artificial rows, columns in contrast."""
+"""The exercises of lesson 06: the cross-correlation, Barlow Twins, columns in contrast."""
 
 import math
 from typing import Any
@@ -7,9 +7,9 @@ import numpy as np
 import torch
 from torch.nn.functional import batch_norm
 
-from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
+from cselab_lab.lessons.exercises import Example, Exercise, Solution
 
-from .answers import choice_mistakes, right_gradient, why_not_drawn, wrong_shapes
+from .answers import choice_mistakes, right_gradient
 
 _ANCHOR = torch.tensor([[2.0, 0.0, 1.0], [4.0, 1.0, -1.0], [9.0, 5.0, 0.0], [1.0, 2.0, 3.0], [3.0, 0.5, 1.5]])
 _POSITIVE = torch.tensor([[1.0, 0.5, 1.0], [5.0, 0.0, -2.0], [7.0, 4.0, 1.0], [2.0, 3.0, 2.0], [3.0, 2.0, -1.0]])
@@ -18,12 +18,19 @@ _POSITIVE = torch.tensor([[1.0, 0.5, 1.0], [5.0, 0.0, -2.0], [7.0, 4.0, 1.0], [2
 
 
 _correlation = Solution("06_rank_bottleneck", "my_correlation")
-_SMALL = torch.tensor([[3.0, 1.0], [4.0, 2.0]]), torch.tensor([[0.0, 2.0], [1.0, 1.0]])
+
+
+def _pearson(first: Any, second: Any) -> Any:
+    width = first.shape[1]
+    return np.corrcoef(first.T, second.T)[:width, width:]
+
+
+_SMALL = torch.tensor([[3.0, 1.0], [4.0, 2.0], [0.0, 2.0]]), torch.tensor([[0.0, 2.0], [1.0, 1.0], [0.0, 2.0]])
 CORRELATION = Exercise(
     Example(
-        "two sentences, two dimensions: 4 / 5, 10 / 5 / 5^0.5, ...",
+        "three sentences, two dimensions: 4 / 5, 10 / 5 / 3, 2 / 3, 8 / 3 / 3",
         _SMALL,
-        [[4 / 5, 10 / 5 / 5**0.5], [2 / 5**0.5, 4 / 5]],
+        [[4 / 5, 10 / 5 / 3], [2 / 3, 8 / 3 / 3]],
     ),
     Example(
         "five sentences, three dimensions, one with a reversed sign in the second view",
@@ -41,10 +48,19 @@ CORRELATION = Exercise(
         ),
         "Scale each column (dimension) to length 1, not each row.": "norm(dim=0) -> norm(dim=1, keepdim=True)",
         "Eq. 4 subtracts no mean.": (
-            "    one = ->     first, second = first - first.mean(0), second - second.mean(0)\n    one ="
+            "    one = ->     first, second = first - first.mean(0), second - second.mean(0)\n    one =",
+            lambda *views: (len(views[0]) - 1) / len(views[0]) * _pearson(*views),  # of z-scores
         ),
         "Divide by the lengths of the columns, not by the number of rows.": (
             "one.T @ other -> first.T @ second / len(first)"
+        ),
+        "Compare the first view with the second, not with itself.": "one.T @ other -> one.T @ one",
+        "Divide row c by the length of column c of the first view, column d by that of the second.": (
+            "one.T @ other -> first.T @ second / (first.norm(dim=0) * second.norm(dim=0))"
+        ),
+        "Scale to length 1 by the root of the sum of squares.": (
+            "norm(dim=0) -> norm(p=1, dim=0)",
+            "norm(dim=0) -> square().sum(dim=0)",
         ),
     },
     trained=True,
@@ -72,8 +88,18 @@ BARLOW_TWINS = Exercise(
     solution=_twins,
     mistakes={
         "Each part is a sum, not a mean.": ".sum() -> .mean()",
+        "`diagonal()` is a view: it was emptied with the table. Keep a copy, diagonal().clone().": (
+            "(1 - diagonal) -> (1 - 0 * diagonal)"
+        ),
         "The first sum has a plus: with the paper's minus the diagonal is pushed away from 1.": "agree + -> -agree +",
-        "Square 1 - C_cc.": (
+        "norm() is the root of the sum of squares: leave the root out.": ".square().sum() -> .norm()",
+        "The weight multiplies the squares, and is not squared.": "weight * differ -> weight**2 * differ",
+        "Square each number, then add them up.": (
+            ".square().sum() -> .abs().sum()",
+            ".square().sum() -> .sum().square()",
+        ),
+        "Square each 1 - C_cc, then add them up.": (
+            "(1 - diagonal).square().sum() -> (1 - diagonal).sum().square()",
             "(1 - diagonal).square() -> (1 - diagonal).abs()",
             "(1 - diagonal).square() -> (1 - diagonal.square())",
         ),
@@ -91,76 +117,6 @@ BARLOW_TWINS = Exercise(
         "The second sum has both sides of the diagonal, d below c and d above c.": "rest. -> rest.triu().",
     },
     trained=True,
-)
-
-# ---- 3: artificial rows: my_rows(first, second, count, generator) -> both views with the rows below ------
-
-
-_SENTENCES = torch.arange(12.0).reshape(3, 4), 50 + torch.arange(12.0).reshape(3, 4)
-
-
-def _returned(answer: Any, count: int = 5, train: bool = False) -> Any:
-    views = [1 * view.clone().requires_grad_(train) for view in _SENTENCES]
-    return answer(*views, count, torch.Generator().manual_seed(0))
-
-
-def _padded(answer: Any, count: int = 5) -> list[Any]:
-    return [torch.from_numpy(numbers_of(view)) for view in _returned(answer, count)]
-
-
-def _beneath(answer: Any) -> str:
-    views = _padded(answer)
-    for problem, rows in {
-        "": [view[:3] for view in views],
-        "The views have changed places.": [view[:3] for view in reversed(views)],
-        "Your rows are above the sentences.": [view[-3:] for view in views],
-    }.items():
-        if all(torch.allclose(top, view.double(), atol=1e-3) for top, view in zip(rows, _SENTENCES, strict=True)):
-            return problem
-    return "The first N rows are no longer the sentences."
-
-
-def _same_beneath(answer: Any) -> str:
-    first, second = _padded(answer)
-    return (
-        ""
-        if torch.equal(first[3:], second[3:])
-        else "Your rows differ: draw once, and put the same rows below both views."
-    )
-
-
-def _normal(answer: Any) -> str:
-    drawn = _padded(answer, count=2_000)[0][3:]
-    low, mean, spread = float(drawn.min()), float(drawn.mean()), float(drawn.std())
-    if drawn.std(0).min() < 0.5 * spread or drawn.std(1).median() < 0.5 * spread:
-        return "Several of your numbers are the same: draw each, torch.randn(count, width)."
-    if abs(mean) < 0.05 and abs(spread - 1) < 0.05 and low < -2.5:
-        return ""
-    way = "torch.rand draws from 0 to 1, torch.randn normal numbers." if 0 <= low < spread else ""
-    return f"Yours have mean {abs(mean):.2f} and deviation {spread:.2f}; expected 0 and 1. {way}".strip()
-
-
-def _drawn_anew(answer: Any) -> str:
-    zeros = torch.zeros(2, 4)
-    return why_not_drawn(lambda generator: answer(zeros, zeros, 5, generator)[0])
-
-
-ROWS = Exercise(
-    Check(
-        "for two views of 3 sentences and 5 rows the result is two views, 8 rows long",
-        lambda answer: wrong_shapes(_returned(answer), 2, (8, 4)),
-        "Each view gets `count` rows more.",
-    ),
-    Check("the sentences are on top", _beneath, "Try torch.cat([view, rows])."),
-    Check("the same rows are below both views", _same_beneath),
-    Check("the rows are standard normal numbers", _normal),
-    Check("they are drawn again at each call, from the generator", _drawn_anew),
-    Check(
-        "gradients go through to the views",
-        lambda answer: all(getattr(view, "requires_grad", False) for view in _returned(answer, train=True)),
-        for_training=True,
-    ),
-    solution=Solution("06_rank_bottleneck", "my_rows"),
 )
 
 # ---- further: the dimension-wise contrast (ImSimCSE Eq. 5, with the scale of the released code) -----------------
@@ -214,6 +170,9 @@ DIMENSION_CONTRAST = Exercise(
         "This compares sentences, not dimensions: transpose.": "views[0].T @ views[1] -> views[0] @ views[1].T",
         "Subtract each dimension's mean, too.": "centred / ( -> view / (",
         "Divide the dot product by N.": " / len(anchor) -> ",
+        "Divide the dot product by N, the number of rows, not by D.": " / len(anchor) -> / anchor.shape[1]",
+        "The variance has the divisor N: var(dim=0, correction=0).": "centred.square().mean(dim=0) -> view.var(dim=0)",
+        "1e-5 is added to the variance, before the root.": "(variance + 1e-5).sqrt() -> (variance.sqrt() + 1e-5)",
     },
     trained=True,
 )

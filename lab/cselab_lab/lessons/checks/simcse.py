@@ -1,6 +1,7 @@
 """The exercises of lesson 02: SimCSE from its pieces."""
 
 import math
+from collections.abc import Iterator, ValuesView
 from typing import Any
 
 import torch
@@ -10,7 +11,7 @@ from torch.nn.functional import cross_entropy, normalize
 from cselab.losses import info_nce
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
-from .answers import LOST, choice_mistakes, right_gradient, wrong_shapes
+from .answers import FAR, LOST, choice_mistakes, right_gradient, wrong_shapes
 
 # ---- 1: one vector per sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
 
@@ -44,7 +45,17 @@ POOLED = Exercise(
         ),
         "The mask is 1 on words: yours keeps the padding.": "mask[:, :, None] -> (1 - mask)[:, :, None]",
         "layer[0] is the first sentence; its tokens are along the second axis.": (
-            "layer[:, 0] -> layer[0, : len(layer)]"
+            "layer[:, 0] -> layer[0, : len(layer)]",
+            "layer[:, 0] -> layer[0]",
+        ),
+        "[CLS] is the first token: layer[:, 0].": (
+            "layer[:, 0] -> layer[:, -1]",
+            "layer[:, 0] -> layer[:, 1]",
+            "layer[:, 0] -> layer[:, :1]",
+        ),
+        "That is the largest value, not the mean.": (
+            "return total / kept.sum(dim=1) -> return layer.amax(dim=1)",
+            "return total / kept.sum(dim=1) -> return (layer * kept).amax(dim=1)",
         ),
     },
     trained=True,
@@ -53,40 +64,33 @@ POOLED = Exercise(
 # ---- 2: two passes through dropout: my_views(network, ids, mask) -> first, second -------------------------
 
 
-class _Noisy(nn.Module):
-    """A network with dropout whose vectors are easy to distinguish: sentence i has ones in channels 8 i to 8 i + 7."""
+OURS = 20211109  # a seed that nobody types
 
-    def __init__(self) -> None:
-        super().__init__()
+
+class _Network:
+    """A function of ids and mask, as in the lesson: sentence i has ones in channels 8 i to 8 i + 7, less dropout.
+
+    Each vector is multiplied by the first number of its mask, here ids + 2.
+    """
+
+    def __init__(self, dropout: float = 0.25) -> None:
         self.weight = nn.Parameter(torch.eye(4).repeat_interleave(8, dim=1))
-        self.dropout = nn.Dropout(0.25)
+        self.dropout, self.masked, self.seeds = dropout, True, set[int]()
 
-    def forward(self, ids: Any, mask: Any) -> Any:
-        return self.dropout(self.weight[ids[:, 0]] * mask[:, :1])
-
-
-class _Clean(_Noisy):
-    """A network without dropout; each sentence has a different number in its mask, which multiplies its vector."""
-
-    def forward(self, ids: Any, mask: Any) -> Any:
-        return self.weight[ids[:, 0]] * mask[:, :1]
+    def __call__(self, ids: Any, mask: Any) -> Any:
+        self.masked &= torch.equal(torch.as_tensor(mask), ids + 2)
+        self.seeds.add(torch.initial_seed())
+        return nn.functional.dropout(self.weight[ids[:, 0]] * mask[:, :1], self.dropout)
 
 
-def _passes(answer: Any) -> Any:
-    ids = torch.arange(4)[:, None]
+def _passes(answer: Any, network: _Network | None = None) -> Any:
+    """The views of four sentences; what yields views counts as a list of them."""
+    ids, one = torch.arange(4)[:, None], network or _Network()
     with torch.random.fork_rng([]):
-        torch.manual_seed(0)
-        return answer(_Noisy().train(), ids, torch.ones_like(ids))
-
-
-def _as_the_network_gave(answer: Any) -> bool:
-    ids, network = torch.arange(4)[:, None], _Clean()
-    mask = ids + 2.0
-    return all(torch.equal(view, network(ids, mask)) for view in answer(network, ids, mask))
-
-
-def _is_clean(view: Any) -> bool:
-    return torch.equal(view, _Clean().weight)
+        torch.manual_seed(OURS)
+        returned = answer(lambda ids, mask: one(ids, mask), ids, ids + 2)
+        one.seeds.add(torch.initial_seed())
+        return list(returned) if isinstance(returned, Iterator | ValuesView) else returned
 
 
 def _in_order(answer: Any) -> str:
@@ -94,27 +98,35 @@ def _in_order(answer: Any) -> str:
     return f"Row {wrong[0]} holds a different sentence's view." if wrong else ""
 
 
+def _drawn_twice(answer: Any) -> str:
+    first, second = _passes(answer, network := _Network())
+    if network.seeds != {OURS}:
+        return "Do not seed anything: equal seeds draw equal masks, at every step of the training."
+    return "The same table twice is not a second pass." if torch.equal(first, second) else ""
+
+
+def _as_the_network_gave(answer: Any) -> str:
+    network = _Network(dropout=0)
+    views = _passes(answer, network)
+    if not network.masked:
+        return "The mask belongs to the ids: it needs a copy, too."
+    right = network.weight * torch.arange(2.0, 6.0)[:, None]
+    return "" if all(torch.equal(view, right) for view in views) else "Return the network's vectors without a change."
+
+
 VIEWS = Exercise(
     Check(
         "two tables [N, d]: first and second views",
         lambda answer: wrong_shapes(_passes(answer), 2, (4, 32)),
-        "call network(...) with 2 N rows; then split the result",
+        "`network` is a function: call it with 2 N rows of ids and of mask; then split the result",
     ),
     Check(
         "row i of each view is sentence i",
         _in_order,
         "torch.cat puts the batch below itself: the first N rows are the first views",
     ),
-    Check(
-        "the views differ: dropout drew twice",
-        lambda answer: not torch.equal(*_passes(answer)) and not any(map(_is_clean, _passes(answer))),
-        "the same table twice is not a second pass; and leave the network in training mode",
-    ),
-    Check(
-        "both are the network's vectors for the ids and their mask",
-        _as_the_network_gave,
-        "the mask belongs to the ids: put it below itself, too; and leave the vectors as they are",
-    ),
+    Check("the views differ: dropout drew twice", _drawn_twice),
+    Check("both are the network's vectors for the ids and their mask", _as_the_network_gave),
     Check(
         "gradients go through each view",
         lambda answer: all(view.requires_grad for view in _passes(answer)),
@@ -143,9 +155,9 @@ def _of_channels(first: Any, second: Any, temperature: float = 0.05) -> Any:
     return cross_entropy(table / temperature, torch.arange(len(table)))
 
 
-def _simclr(first: Any, second: Any, temperature: float = 0.05) -> Any:
+def _simclr(first: Any, second: Any, temperature: float = 0.05, own: float = -torch.inf) -> Any:
     views = torch.cat([first, second])
-    logits = _logits(views, views, temperature).fill_diagonal_(-torch.inf)
+    logits = _logits(views, views, temperature).fill_diagonal_(own / temperature)
     return cross_entropy(logits, torch.arange(len(views)).roll(len(first)))
 
 
@@ -163,81 +175,27 @@ LOSS = Exercise(
         (_FIRST, _SECOND, 0.7),
         float(info_nce(_FIRST, _SECOND, 0.7).total),
     ),
-    Example(LOST, (_SIDES, -_SIDES), math.log1p(math.exp(40))),
+    Example(LOST, (_SIDES, -_SIDES, 0.005), math.log1p(math.exp(400))),
+    Example(FAR, (_SIDES, torch.tensor([[1.0, 0.0], [0.6, 0.8]]), 0.005), 0.0),
     right_gradient(_loss, _FIRST, _SECOND, 0.7, for_training=True),
     solution=_loss,
     mistakes=choice_mistakes(_logits)
     | {
         "Compare the first view with the second, not with itself.": "first @ second.T -> first @ first.T",
         "Compare rows with rows: first @ second.T is N x N.": _of_channels,
-        "The denominator has only second views; yours is SimCLR's, with all 2 N views.": _simclr,
+        "The denominator has only second views; yours is SimCLR's, with all 2 N views.": (
+            _simclr,
+            lambda *views: _simclr(*views, own=1.0),
+        ),
+        "A cosine is a dot product of rows of length 1, which is not a distance.": (
+            "first @ second.T -> torch.cdist(first, second)",
+            "first @ second.T -> -torch.cdist(first, second)",
+        ),
+        "Scale to length 1 by the root of the sum of squares.": "dim=1) -> dim=1, p=1)",
+        "Each sentence needs its cosine with every second view, N x N: `first @ second.T`.": (
+            lambda first, second, t=0.05: torch.cosine_similarity(first, second).mean() / t,
+            lambda first, second, t=0.05: -torch.cosine_similarity(first, second).mean() / t,
+        ),
     },
     trained=True,
-)
-
-# ---- further: one weight, one step: my_adam(weight, gradient, m, v, step, lr) -> weight, m, v -------------------
-
-
-def _by_torch(weight: list[float], gradients: list[list[float]], lr: float) -> list[list[float]]:
-    """Weight, m and v as torch.optim.Adam has them after steps with these gradients."""
-    held = nn.Parameter(torch.tensor(weight))
-    optimizer = torch.optim.Adam([held], lr=lr)
-    for gradient in gradients:
-        held.grad = torch.tensor(gradient)
-        optimizer.step()
-    state = optimizer.state[held]
-    return [held.tolist(), state["exp_avg"].tolist(), state["exp_avg_sq"].tolist()]
-
-
-_EXCHANGED = "0.9 * m + 0.1 -> 0.999 * m + 0.001; 0.999 * v + 0.001 -> 0.9 * v + 0.1"  # a mistake: the rates
-_WEIGHT, _GRADIENTS = [1.0, -2.0], [[30.0, -50.0], [-20.0, 40.0], [45.0, 10.0]]
-_BEFORE = [torch.tensor(part) for part in _by_torch(_WEIGHT, _GRADIENTS[:2], 0.1)]
-ADAM = Exercise(
-    Example(
-        "the first step goes as far as the rate, down the slope",
-        (torch.tensor(_WEIGHT), torch.tensor(_GRADIENTS[0]), torch.zeros(2), torch.zeros(2), 1, 0.1),
-        _by_torch(_WEIGHT, _GRADIENTS[:1], 0.1),
-        tolerance=2e-3,
-    ),
-    Example(
-        "the third step, after two earlier gradients",
-        (_BEFORE[0], torch.tensor(_GRADIENTS[2]), *_BEFORE[1:], 3, 0.1),
-        _by_torch(_WEIGHT, _GRADIENTS, 0.1),
-        tolerance=2e-3,
-    ),
-    Example(
-        "a gradient no larger than epsilon gives half a step",
-        (torch.zeros(2), torch.tensor([1e-8, -1e-8]), torch.zeros(2), torch.zeros(2), 1, 1e3),
-        [[-500.0, 500.0], [0.0, 0.0], [0.0, 0.0]],
-    ),
-    Example(
-        "where the gradient is 0 a weight stays as it is",
-        (torch.tensor([50.0, -50.0]), torch.zeros(2), torch.zeros(2), torch.zeros(2), 1, 0.1),
-        [[50.0, -50.0], [0.0, 0.0], [0.0, 0.0]],
-    ),
-    solution=Solution("02_simcse", "my_adam"),
-    mistakes={
-        "Divide m by 1 - 0.9^step and v by 1 - 0.999^step first: m and v start at 0.": (
-            " / (1 - 0.9**step) -> ;  / (1 - 0.999**step) -> ",
-            " / (1 - 0.9**step) -> ",
-            " / (1 - 0.999**step) -> ",
-        ),
-        "The division by 1 - beta^step is only for the weight: return m and v without it.": (
-            "1e-8), m, v -> 1e-8), mean, v / (1 - 0.999**step)"
-        ),
-        "The weight follows m, the mean of the gradients, not the last gradient.": "lr * mean -> lr * gradient",
-        "Epsilon is 1e-8, added to the root, not under it.": (
-            "** 0.5 -> ; (size + 1e-8) -> (size + 1e-8) ** 0.5",
-            "1e-8 -> 1e-3",
-        ),
-        "Step against the gradient: weight - ...": "weight - lr -> weight + lr",
-        "Divide by the root of v.": " ** 0.5 -> ",
-        "v averages the square of the gradient.": "gradient**2 -> abs(gradient)",
-        "m decays by 0.9, v by 0.999.": (
-            f"{_EXCHANGED}; m / (1 - 0.9** -> m / (1 - 0.999**; v / (1 - 0.999** -> v / (1 - 0.9**",
-            _EXCHANGED,
-            "0.999 -> 0.99; 0.001 -> 0.01",
-        ),
-    },
-    in_place=True,
 )

@@ -111,4 +111,5 @@ COMPOSED_METHOD = Exercise(
         "`super()`, loses the second part.",
     ),
     *(Check(f"you predicted the {name}", partial(_predicted, name, mistakes)) for name, mistakes in PREDICTED.items()),
+    piece="my_method",
 )

@@ -7,7 +7,7 @@ import torch
 
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
-from .answers import LOST, are_texts, choice_mistakes
+from .answers import FAR, LOST, are_texts, choice_mistakes
 from .encoders import cosine
 from .sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, words
 
@@ -37,6 +37,7 @@ FOOLED = Exercise(
         _closer_than_the_cooks,
         "Keep most words: negate one sentence, exchange who acts on whom, or change one number.",
     ),
+    piece="fooled",
 )
 
 # ---- 2: InfoNCE: my_info_nce(cosines, temperature=0.05), the mean over the rows --------------------------
@@ -60,15 +61,15 @@ INFO_NCE = Exercise(
         (_LARGE, 0.005),
         (math.log1p(math.exp(-2)) + math.log1p(math.exp(-1))) / 3,
     ),
-    Example(LOST, (torch.tensor([[-1.0, 1.0], [1.0, -1.0]]), 0.05), math.log1p(math.exp(40))),
+    Example(LOST, (torch.tensor([[-1.0, 1.0], [1.0, -1.0]]), 0.005), math.log1p(math.exp(400))),
+    Example(FAR, (torch.tensor([[1.0, 0.9], [-0.9, -1.0]]), 0.005), 10.0),
     solution=Solution("00_tour", "my_info_nce"),
     mistakes=choice_mistakes(lambda cosines, temperature=0.05: cosines / temperature)
     | {
-        "The log is missing.": "(logits.logsumexp(dim=1) - logits.diagonal()) -> logits.softmax(dim=1).diagonal()",
         "Divide the cosine of the positive by the temperature, too.": "logits.diagonal() -> cosines.diagonal()",
-        "Each row has its own sum; yours is the sum of the whole table.": "dim=1 -> dim=(0, 1)",
         "The temperature divides inside the exponential, not the loss.": (
             "cosines / temperature -> cosines; .mean() -> .mean() / temperature"
         ),
+        "The loss is not multiplied by the temperature.": ".mean() -> .mean() * temperature",
     },
 )

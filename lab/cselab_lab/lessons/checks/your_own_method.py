@@ -142,4 +142,5 @@ BEAT_CONTROL = Exercise(
         _too_low,
         "Compare your_own_method.score(mine) with your_own_method.control(), or try a different pooling or transform.",
     ),
+    piece="best",
 )
