@@ -98,7 +98,8 @@ def notebooks_run(
     "handed_in", metavar="FOLDER", type=PATH, help="the students' notebooks, in subfolders by student or not"
 )
 @click.option("--output", default="answers", type=PATH, help="folder for answers.csv and answers.html")
-def notebooks_collect(handed_in: Path, output: Path) -> None:
+@click.option("--students", type=PATH, metavar="FILE", help="the class, a name a line: who handed in nothing has a row")
+def notebooks_collect(handed_in: Path, output: Path, students: Path | None) -> None:
     """Collect guesses and verdicts from handed-in notebooks.
 
     Reads the saved outputs and executes nothing. Unreadable files are listed and skipped.
@@ -107,14 +108,40 @@ def notebooks_collect(handed_in: Path, output: Path) -> None:
     from cselab_lab.headless.collecting import collect, page, to_frame
     from cselab_lab.tables import table
 
+    names = students.read_text(encoding="utf-8").split("\n") if students else []
     with cannot_write(output):
         output.mkdir(parents=True, exist_ok=True)
-    answers, left_out = collect(handed_in)
+    answers, left_out = collect(handed_in, [name.strip() for name in names if name.strip()])
     write_text(output / "answers.csv", table(to_frame(answers), form="csv"))
     write_text(output / "answers.html", page(answers, left_out))
     for line in left_out:
         click.echo(f"left out: {line}")
-    students, lessons = ({getattr(answer, what) for answer in answers} for what in ("student", "lesson"))
-    click.echo(
-        f"{len(answers)} answers of {len(students)} students in {len(lessons)} lessons: {output / 'answers.html'}"
-    )
+    given = [answer for answer in answers if answer.lesson]
+    who, lessons = ({getattr(answer, what) for answer in given} for what in ("student", "lesson"))
+    click.echo(f"{len(given)} answers of {len(who)} students in {len(lessons)} lessons: {output / 'answers.html'}")
+
+
+@notebooks.command("check")
+@options.argument("handed_in", metavar="FOLDER", type=PATH, help="the students' notebooks, as for collect")
+@click.option("--output", default="answers", type=PATH, help="folder for points.csv")
+@click.option("--timeout", default=120.0, metavar="SECONDS", help="time limit for the pieces of a notebook")
+def notebooks_check(handed_in: Path, output: Path, timeout: float) -> None:
+    """Run the checks on handed-in pieces, and give points for guesses and core pieces.
+
+    Runs the students' code, each notebook in a process of its own with a time limit. Use a machine without secrets.
+    """
+    from pandas import DataFrame
+
+    from cselab._util.writing import write_text
+    from cselab_lab.headless.checking import check_pieces
+    from cselab_lab.tables import table
+
+    with cannot_write(output):
+        output.mkdir(parents=True, exist_ok=True)
+    checked, left_out = check_pieces(handed_in, timeout)
+    frame = DataFrame([one.row() for one in checked])
+    write_text(output / "points.csv", table(frame, form="csv"))
+    for line in left_out:
+        click.echo(f"left out: {line}")
+    click.echo("\n".join(f"{row['student']}, {row['lesson']}: {row['solved']} pieces, {row['points']} points"
+                         for row in frame.to_dict("records")))  # fmt: skip

@@ -3,10 +3,11 @@
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
 from cselab._util.arguments import checked
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 LESSON = re.compile(r"""lesson\.setup\(\s*["'](\w+)["']""")
-CHECKED = re.compile(r"staged_check\(\s*(\w+)\s*,\s*(\w+)")
+CHECKED = re.compile(r"""lesson\.check\(\s*["']\w+["']\s*,\s*(\w+)=|staged_check\(\s*(\w+)""")
+SETTING = re.compile(r"""^(profile|seed)\s*=\s*["']?([\w.-]+)""", re.MULTILINE)
 PLACEHOLDER = re.compile(r"^[^#\n]*(?:return|=|:)\s*\.\.\.", re.MULTILINE)
 COPY = re.compile(r"\s*(?:\(\d+\)|[-_ ]*\bcopy\s*\d*)\s*$", re.IGNORECASE)
 NO_OUTPUT = "not run"
@@ -37,21 +39,27 @@ class Answer:
     answer: str
     found: str
     verdict: str
+    status: str  # of a guess: made, open; of a piece: solved, not yet, not run, stale
+    profile: str = ""
+    seed: str = ""
+    same_as: str = ""  # other students of the class whose guesses and pieces are written in the same way
 
 
-@checked
-def collect(folder: Path) -> tuple[list[Answer], list[str]]:
-    """The answers in all notebooks below a folder, and a line for each file that gave none.
+HandedIn = dict[tuple[str, str], "tuple[Path, NotebookNode]"]
+"""The newest notebook by student and lesson, with its path."""
+
+
+def handed_in(folder: Path, left_out: list[str]) -> HandedIn:
+    """The notebooks below a folder; a line is added to `left_out` for each file that does not count.
 
     A student is a subfolder (`ada/07_focal_infonce.ipynb`), or the rest of a file's name
     (`07_focal_infonce_ada.ipynb`). The lesson is read from the call of `lesson.setup`, so a renamed file is recognised.
     Of two files of a student for a lesson the newer one counts. If a subfolder holds a lesson in several folders of its
-    own, each of these is a student. See also: `run_notebooks`, which executes notebooks.
+    own, each of these is a student.
 
     Raises:
         FileNotFoundError: no notebooks in the folder.
     """
-    left_out: list[str] = []
     files = _newest_first(folder, left_out)
     if not any(path.suffix.lower() == ".ipynb" for path in files):
         raise FileNotFoundError(f"no notebooks in {folder}: pass the folder with the notebooks of your students.")
@@ -70,22 +78,71 @@ def collect(folder: Path) -> tuple[list[Answer], list[str]]:
             found.append((path, lesson, notebook))
         else:
             left_out.append(f"{path} is not a lesson: no cell calls lesson.setup")
-    read: dict[tuple[str, str], tuple[Path, NotebookNode]] = {}
+    read: HandedIn = {}
     students = _students(folder, [(path, lesson) for path, lesson, _ in found], left_out)
     for (path, lesson, notebook), student in zip(found, students, strict=True):
         if read.setdefault((student, lesson), (path, notebook))[1] is not notebook:
             left_out.append(f"{path} is older than another file of {student} for {lesson}")
+    return read
+
+
+@checked
+def collect(folder: Path, class_list: Sequence[str] = ()) -> tuple[list[Answer], list[str]]:
+    """The answers in all notebooks below a folder (`handed_in`), and a line for each file that gave none.
+
+    Args:
+        class_list: names; one that handed in nothing has a row. See also: `check_pieces`, which runs the pieces.
+
+    Raises:
+        FileNotFoundError: no notebooks in the folder.
+    """
+    left_out: list[str] = []
+    read = handed_in(folder, left_out)
+    alike = _alike(read)
     pieces = {key: _pieces(notebook) for key, (_, notebook) in read.items()}
     answers = []
     for (student, lesson), (path, notebook) in read.items():
         of_class = {
             goal: name for (_, other), known in pieces.items() if other == lesson for goal, name in known.items()
         }
-        given = list(_answers(student, lesson, notebook, of_class, f"{path}", left_out))
+        settings = _settings(notebook) | {"same_as": ", ".join(alike[student, lesson])}
+        given = [
+            replace(answer, **settings) for answer in _answers(student, lesson, notebook, of_class, f"{path}", left_out)
+        ]
         if not given:
             left_out.append(f"{path} holds no guess that was compared, and no check")
         answers += given
+    absent = dict.fromkeys(name for name in class_list if name not in {student for student, _ in read})
+    answers += [Answer(name, "", "nothing", "", "", "nothing was handed in", "not run") for name in absent]
     return sorted(answers, key=lambda answer: (answer.lesson, answer.student)), left_out
+
+
+def _settings(notebook: "NotebookNode") -> dict[str, str]:
+    """Profile and seed of the parameters, those of an injected cell included."""
+    cells = [cell.source for cell in notebook.cells if "parameters" in " ".join(cell.metadata.get("tags", []))]
+    return dict(SETTING.findall("\n".join(cells)))
+
+
+def _alike(read: HandedIn) -> dict[tuple[str, str], list[str]]:
+    """The students whose guesses and pieces are the same, character by character, and not those of the lesson."""
+    from .notebook_folder import bundled_notebooks
+
+    groups: dict[tuple[str, ...], list[str]] = {}
+    written = {(student, lesson): (lesson, *_written(notebook)) for (student, lesson), (_, notebook) in read.items()}
+    for (student, _), sources in written.items():
+        groups.setdefault(sources, []).append(student)
+    originals = {lesson: bundled_notebooks() / f"{lesson}.ipynb" for _, lesson in read}
+    untouched = {(lesson, *_written(read_notebook(path))) for lesson, path in originals.items() if path.exists()}
+    return {
+        (student, lesson): [] if sources in untouched else [one for one in groups[sources] if one != student]
+        for (student, lesson), sources in written.items()
+    }
+
+
+def _written(notebook: "NotebookNode") -> list[str]:
+    """The cells of guesses and pieces."""
+    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    return [c.source.strip() for c in cells if "exercise" in c.metadata.get("tags", []) or "lesson.guess(" in c.source]
 
 
 def _newest_first(folder: Path, left_out: list[str]) -> list[Path]:
@@ -136,12 +193,12 @@ def _students(folder: Path, files: list[tuple[Path, str]], left_out: list[str]) 
     return students
 
 
-def _checks(notebook: "NotebookNode") -> "Iterator[tuple[str, str, str, NotebookNode]]":
-    """The name, the exercise, and the checked answer of each check, and its cell."""
+def _checks(notebook: "NotebookNode") -> "Iterator[tuple[str, str, NotebookNode]]":
+    """The name and the checked piece of each check, and its cell."""
     for at, cell in enumerate(notebook.cells):
         if cell.cell_type == "code" and "check" in cell.metadata.get("tags", []):
             named = CHECKED.search(cell.source)
-            yield _name(cell, at), named[2] if named else "", named[1] if named else "", cell
+            yield _name(cell, at), (named[1] or named[2]) if named else "", cell
 
 
 def _name(cell: "NotebookNode", at: int) -> str:
@@ -151,7 +208,7 @@ def _name(cell: "NotebookNode", at: int) -> str:
 
 def _pieces(notebook: "NotebookNode") -> dict[str, str]:
     """The name of the check of each exercise: Jupyter gives a copied cell a new id, without the prefix."""
-    return {goal: name for name, goal, _, _ in _checks(notebook) if goal and name.startswith("check-")}
+    return {goal: name for name, goal, _ in _checks(notebook) if goal and name.startswith("check-")}
 
 
 def _answers(
@@ -164,19 +221,31 @@ def _answers(
             if not isinstance(guess, dict) or "name" not in guess:
                 left_out.append(f"{path}, cell {name}: the compared guess is damaged ({guess!r:.40})")
                 continue
-            values = (str(guess.get(key, "")) for key in ("guess", "words", "verdict"))
-            yield Answer(student, lesson, f"{name}: {guess['name']}", *values)
+            made, found, verdict = (str(guess.get(key, "")) for key in ("guess", "words", "verdict"))
+            what = f"{name}: {guess['name']}"
+            yield Answer(student, lesson, what, made, found, verdict, "made" if made else "open")
     seen: set[str] = set()
-    for name, goal, answer, cell in sorted(_checks(notebook), key=lambda check: not check[0].startswith("check-")):
+    for name, goal, cell in sorted(_checks(notebook), key=lambda check: not check[0].startswith("check-")):
         piece = pieces.get(goal, name).removeprefix("check-")
         if piece in seen:
             left_out.append(f"{path}, cell {name}: a copy of the check of {piece}; the first one counts")
             continue
         seen.add(piece)
-        yield Answer(student, lesson, f"piece: {piece}", "", "", _verdict(cell, answer, notebook))
+        verdict = _verdict(cell, goal, notebook)
+        yield Answer(student, lesson, f"piece: {piece}", "", "", verdict, status_of(verdict))
     for name in dict.fromkeys(pieces.values()):
         if (piece := name.removeprefix("check-")) not in seen:
-            yield Answer(student, lesson, f"piece: {piece}", "", "", NO_CELL)
+            yield Answer(student, lesson, f"piece: {piece}", "", "", NO_CELL, status_of(NO_CELL))
+
+
+def status_of(verdict: str) -> str:
+    """The verdict on a piece in a word or two.
+
+    >>> status_of("solved, as numbers."), status_of("not yet (1 of 3): ..."), status_of(NO_OUTPUT)
+    ('solved', 'not yet', 'not run')
+    """
+    starts = {"solved": "solved", "out of date": "stale", NO_OUTPUT: "not run", NO_CELL: "not run"}
+    return next((status for start, status in starts.items() if verdict.startswith(start)), "not yet")
 
 
 def _guesses(cell: "NotebookNode") -> list[Any]:
@@ -238,7 +307,8 @@ def page(answers: list[Answer], left_out: list[str]) -> str:
         students: dict[str, dict[str, str]] = {}
         for answer in here:
             said = f"{answer.answer}: " if answer.answer else ""
-            students.setdefault(answer.student, {})[answer.what] = f"{said}{_short(answer.verdict)}"
+            shown = answer.verdict if answer.status == "not yet" else _short(answer.verdict)
+            students.setdefault(answer.student, {})[answer.what] = f"{said}{shorten(shown, 160, placeholder=' ...')}"
         rows = [
             {what: ", ".join(f"{count} × {verdict}" for verdict, count in counts[what]) for what in columns},
             *students.values(),

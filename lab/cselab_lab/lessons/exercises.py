@@ -663,7 +663,8 @@ def _of_index(raised: str, check: Check | Example) -> str:
         rows = len(check.arguments[0]) if isinstance(check, Example) else None
         return LAST_PLACE if rows in (None, int(found[1])) else "The table has fewer columns than rows; it is N x N."
     found = re.search(r"index (\d+) is out of bounds.* size (\d+)", raised)
-    return LAST_PLACE if found and found[1] == found[2] else ""
+    off = found[1] == found[2] if found else "index out of range" in raised
+    return LAST_PLACE if off else ""
 
 
 def _is_finite(value: object) -> bool:

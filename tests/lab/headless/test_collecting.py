@@ -74,7 +74,9 @@ def test_guesses_and_verdicts_of_thirty_students(class_of_thirty):
         by_student.setdefault((answer.student, answer.lesson), []).append(answer)
     assert len(by_student) == 24 and {len(given) for given in by_student.values()} <= {1, 3}
     near, best, piece = by_student["student 00", "00_tour"]
-    assert near == Answer("student 00", "00_tour", "compare: near", "0.1", "0.84", "too low")
+    assert near == Answer(
+        "student 00", "00_tour", "compare: near", "0.1", "0.84", "too low", "made", same_as=near.same_as
+    )
     assert (best.answer, best.found, best.verdict) == ("plain", "plain", "right")
     assert (piece.what, piece.verdict) == ("piece: square", "solved.")
     assert by_student["student 01", "00_tour"][2].verdict.startswith("not yet (1 of 3): 3 becomes 9.")

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 from cselab_lab.lessons.checks.alignment_uniformity import ALIGNMENT
-from cselab_lab.lessons.checks.dropout_noise import GAUSSIAN, TWO_PAIRS
-from cselab_lab.lessons.checks.rank_bottleneck import CORRELATION, ROWS
-from cselab_lab.lessons.checks.simcse import ADAM, LOSS
+from cselab_lab.lessons.checks.dropout_noise import TWO_PAIRS
+from cselab_lab.lessons.checks.focal_infonce import FOCAL, FOCAL_GRADIENT
+from cselab_lab.lessons.checks.rank_bottleneck import CORRELATION
+from cselab_lab.lessons.checks.simcse import LOSS
 from cselab_lab.lessons.checks.tour import INFO_NCE
 from cselab_lab.lessons.checks.whitening import ZCA
 from cselab_lab.lessons.exercises import (
@@ -183,7 +184,6 @@ def test_an_answer_that_writes_into_its_arguments_is_told_so_and_spoils_no_secon
     one_less = Example("one less", (given,), given - 1)
     for _ in range(2):
         assert "right, but your function changes its arguments" in last_line(in_place, one_less)
-    assert diagnose(in_place, Exercise(one_less, in_place=True)).solved
     assert given.tolist() == [1.0, 2.0]
     first = Example("the first row", ([[1, 2], [3]], 0), [1, 2])
     assert "changes its arguments" in last_line(lambda rows, at: rows.pop(at), first)
@@ -224,11 +224,10 @@ def test_functions_networks_and_tables_are_shown_without_addresses():
 
 
 def test_right_numbers_with_a_gradient_missing_are_solved_and_the_lesson_trains_with_the_solution():
-    loss, rows = LOSS.solution, ROWS.solution
+    loss = LOSS.solution
     assert diagnose(lambda *views: loss(*views), LOSS).lines[-1] == "solved."
     for name, answer in {
         LOSS: lambda a, b, *t: loss(a.detach(), b, *t),
-        ROWS: lambda a, b, *more: rows(a.detach(), b, *more),
         CORRELATION: lambda a, b: CORRELATION.solution(a, b.detach()),
     }.items():
         verdict = diagnose(answer, name)
@@ -262,20 +261,51 @@ def test_the_lesson_goes_on_with_the_solution_where_an_answer_is_wrong_or_cannot
 
 
 def test_an_answer_that_is_not_trained_may_detach_but_gives_tensors(capsys):
-    adam = ADAM.solution
-    assert student_or_reference(mine := lambda *rows: adam(*rows), ADAM) is mine
-    assert student_or_reference(lambda *rows: [table.tolist() for table in adam(*rows)], ADAM) is adam
+    gradient = FOCAL_GRADIENT.solution
+    assert student_or_reference(mine := lambda *table: gradient(*table).detach(), FOCAL_GRADIENT) is mine
+    assert student_or_reference(lambda *table: gradient(*table).tolist(), FOCAL_GRADIENT) is gradient
     assert "tensors" in capsys.readouterr().out
 
 
-def test_an_answer_that_only_training_cannot_use_is_right(capsys):
-    def my_noise(views, variance, generator):
-        return [one.detach().numpy() for one in GAUSSIAN.solution(views, variance, generator)]
+@pytest.mark.parametrize("share", [0.8, 0.95])
+def test_a_gradient_that_is_a_little_wrong_is_noticed(share):
+    """The same numbers, with a part of one argument detached; an answer of any lesson would train differently."""
 
-    verdict = diagnose(my_noise, GAUSSIAN)
-    assert verdict.solved and "no gradient goes through" in verdict.lines[-1]
-    assert student_or_reference(my_noise, GAUSSIAN) is GAUSSIAN.solution
-    assert "my_noise is right, but no gradient goes through" in capsys.readouterr().out
+    def partly(x):
+        return share * x + (1 - share) * x.detach()
+
+    for exercise in (LOSS, TWO_PAIRS):
+        verdict = diagnose(lambda *g, one=exercise: one.solution(partly(g[0]), *g[1:]), exercise)
+        assert verdict.solved and "gets no gradient, or a wrong one" in verdict.lines[-1]
+    assert "Yours is a different one" in diagnose(lambda c, *more: FOCAL.solution(partly(c), *more), FOCAL).lines[-1]
+
+
+def test_a_gradient_is_checked_in_the_type_of_the_arguments():
+    def filled(first, second, temperature=0.05):
+        table = torch.zeros(len(first), len(second))
+        table[:] = torch.nn.functional.normalize(first) @ torch.nn.functional.normalize(second).T
+        return -(table / temperature).log_softmax(1).mul(torch.eye(len(first))).sum() / len(first)
+
+    assert diagnose(filled, LOSS).lines[-1] == "solved."
+
+
+def test_an_argument_is_unused_only_if_it_is_so_in_every_example():
+    product = FOCAL.solution.source.replace("cosines * factors", "cosines @ factors")
+    names = {}
+    exec(product, names)
+    said = diagnose(names["my_focal"], FOCAL).lines[-1]
+    assert "changes nothing" not in said and "the matrix product" in said
+
+
+def test_one_right_number_among_several_and_an_axis_are_told():
+    half = Example("a half", (1.0,), 0.5)
+    assert "return only it, without the other 1" in last_line(lambda x: (0.5, 0.02), half)
+    assert "a mean or a sum missing" in last_line(lambda x: [0.5, 0.5], half)
+    vector = Example("a vector", (torch.ones(3),), 0.5)
+    assert "only the axis 0" in last_line(lambda x: torch.nn.functional.normalize(x).sum(), vector)
+    narrow = Example("a table", (torch.eye(3)[:, :2],), 0.5)
+    said = last_line(lambda x: torch.nn.functional.cross_entropy(x, torch.arange(3)), narrow)
+    assert "fewer columns than rows" in said and LAST_PLACE not in said
 
 
 def test_an_order_and_an_index_too_large_are_known_everywhere():

@@ -216,7 +216,7 @@ WRONG = {
         ("not a second pass", lambda n, ids, mask: [n(ids, mask)] * 2),
         ("no attribute 'eval'", lambda n, ids, mask: [n(ids, mask), n.eval()(ids, mask)]),
         ("no detach()", lambda n, ids, mask: (n(ids, mask).detach(), n(ids, mask))),
-        ("the mask belongs to the ids", lambda n, ids, mask: n(ids.repeat(2, 1), torch.ones(2 * len(ids), 1)).chunk(2)),
+        ("The mask belongs to the ids", lambda n, ids, mask: n(ids.repeat(2, 1), torch.ones(2 * len(ids), 1)).chunk(2)),
         ("without a change", lambda n, ids, mask: [normalize(n(ids, mask)) for _ in range(2)]),
         ("Do not seed", lambda n, ids, mask: torch.manual_seed(1) and [n(ids, mask) for _ in range(2)]),
     ],

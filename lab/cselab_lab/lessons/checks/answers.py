@@ -139,7 +139,6 @@ CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
         "The right answer of row i is column i: your answers run backwards.": lambda s, own, below: (
             below - s.flip(1).diagonal()
         ),
-        "The right answer of row i is column i, not its largest cosine.": lambda s, own, below: below - s.amax(1),
         "That is the share of the positive: the log and the minus are missing.": lambda s, own, below: (
             own - below
         ).exp(),

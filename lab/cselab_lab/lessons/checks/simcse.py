@@ -193,8 +193,7 @@ LOSS = Exercise(
         ),
         "Scale to length 1 by the root of the sum of squares.": "dim=1) -> dim=1, p=1)",
         "Each sentence needs its cosine with every second view, N x N: `first @ second.T`.": (
-            lambda first, second, t=0.05: torch.cosine_similarity(first, second).mean() / t,
-            lambda first, second, t=0.05: -torch.cosine_similarity(first, second).mean() / t,
+            lambda first, second, t=0.05: torch.cosine_similarity(first, second).mean() / t
         ),
     },
     trained=True,

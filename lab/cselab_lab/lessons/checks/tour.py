@@ -70,6 +70,7 @@ INFO_NCE = Exercise(
         "The temperature divides inside the exponential, not the loss.": (
             "cosines / temperature -> cosines; .mean() -> .mean() / temperature"
         ),
+        "The right answer of row i is column i, not its largest cosine.": "logits.diagonal() -> logits.amax(dim=1)",
         "The loss is not multiplied by the temperature.": ".mean() -> .mean() * temperature",
     },
 )

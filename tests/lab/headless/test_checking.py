@@ -1,0 +1,82 @@
+"""`cselab notebooks check` and the columns of `collect`: eight broken hand-ins of lesson 00."""
+
+import nbformat
+import pytest
+from click.testing import CliRunner
+from cselab_lab import cli
+from cselab_lab.headless.checking import check_pieces
+from cselab_lab.headless.collecting import collect
+from cselab_lab.headless.notebook_folder import bundled_notebooks
+from cselab_lab.lessons.guesses import guess
+from nbformat.v4 import new_output
+
+RIGHT = """import torch
+
+
+def my_info_nce(cosines, temperature=0.05):
+    return torch.nn.functional.cross_entropy(cosines / temperature, torch.arange(len(cosines)))
+"""
+FOOLED = 'fooled = ("The girl hugs the boy.", "The boy hugs the girl.")'
+BROKEN = {
+    "ada": (RIGHT, FOOLED),
+    "ben": (RIGHT.replace("cosines / temperature", "cosines * temperature"), FOOLED),
+    "carl": ("def my_info_nce(cosines, temperature=0.05):\n    while True: pass", FOOLED),
+    "dora": ("def my_info_nce(:", "fooled = ..."),
+    "eve": ("raise SystemExit", FOOLED),
+    "finn": (RIGHT, FOOLED),
+    "gina": ("", ""),
+    "hugo": ('print("solved.")\nmy_info_nce = ...', FOOLED),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    handed_in = tmp_path_factory.mktemp("handed-in")
+    for name, (loss, fooled) in BROKEN.items():
+        notebook = nbformat.read(bundled_notebooks() / "00_tour.ipynb", as_version=4)
+        cells = {cell.id: cell for cell in notebook.cells}
+        cells["my-info-nce"].source, cells["my-fooled"].source = loss, fooled
+        cells["parameters"].source = f'profile = "smoke"\nseed = {len(name)}'
+        for check in ("check-info-nce", "check-fooled"):  # what the notebook says about itself counts in collect alone
+            cells[check].outputs = [new_output("stream", text="solved.\n")]
+        if name != "gina":
+            outcome = guess(cooks=0.9, parliament=...).compare(cooks=0.84, parliament=0.66)._repr_mimebundle_()
+            cells["cone-numbers"].outputs = [new_output("execute_result", data=outcome)]
+        nbformat.write(notebook, handed_in / f"00_tour_{name}.ipynb")
+    return handed_in
+
+
+@pytest.mark.process
+def test_pieces_are_run_whatever_the_notebook_says(folder):
+    checked, left_out = check_pieces(folder, time_limit=40)
+    said = {one.student: one for one in checked}
+    assert not left_out and set(said) == set(BROKEN)
+    solved = {name: sum(v.startswith("solved") for v in one.verdicts.values()) for name, one in said.items()}
+    assert solved == dict(ada=2, ben=1, carl=1, dora=0, eve=1, finn=2, gina=0, hugo=1)
+    first = {name: one.verdicts["my-info-nce"] for name, one in said.items()}
+    assert "do not multiply" in first["ben"] and "no result after 40 seconds" in first["carl"]
+    assert first["dora"].startswith("error: SyntaxError") and first["eve"].startswith("error: SystemExit")
+    assert first["gina"] == "cell missing" and first["hugo"].startswith("not solved yet")
+    assert said["ada"].points == pytest.approx(4 + 2 * 1 / 8) and said["gina"].points == 0
+
+
+def test_the_class_has_status_settings_equal_files_and_who_is_missing(folder):
+    answers, _ = collect(folder, ["ada", "ina"])
+    pieces = {a.student: a for a in answers if a.what == "piece: info-nce"}
+    assert (pieces["ada"].status, pieces["hugo"].status) == ("solved", "stale")
+    assert (pieces["ada"].profile, pieces["ada"].seed, pieces["carl"].seed) == ("smoke", "3", "4")
+    assert (pieces["ada"].same_as, pieces["finn"].same_as, pieces["ben"].same_as) == ("finn", "ada", "")
+    assert [a.status for a in answers if a.student == "ada" and a.what.startswith("cone-numbers")] == ["made", "open"]
+    assert [a.verdict for a in answers if a.student == "ina"] == ["nothing was handed in"]
+
+
+@pytest.mark.process
+def test_the_command_gives_points(folder, tmp_path):
+    one = tmp_path / "one"
+    one.mkdir()
+    (one / "00_tour_ada.ipynb").write_bytes((folder / "00_tour_ada.ipynb").read_bytes())
+    result = CliRunner().invoke(cli.app, ["notebooks", "check", str(one), "--output", str(tmp_path / "answers")])
+    assert result.exit_code == 0, result.output
+    assert "ada, 00_tour: 2 of 2 pieces, 4.2 of 6 points" in result.output
+    assert "ada,00_tour,2 of 2" in (tmp_path / "answers" / "points.csv").read_text()
+    assert CliRunner().invoke(cli.app, ["notebooks", "check", str(one), "--timeout", "0"]).exit_code == 1
