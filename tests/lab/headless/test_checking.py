@@ -46,7 +46,7 @@ def folder(tmp_path_factory):
     return handed_in
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_pieces_are_run_whatever_the_notebook_says(folder):
     checked, left_out = check_pieces(folder, time_limit=40)
     said = {one.student: one for one in checked}
@@ -70,7 +70,7 @@ def test_the_class_has_status_settings_equal_files_and_who_is_missing(folder):
     assert [a.verdict for a in answers if a.student == "ina"] == ["nothing was handed in"]
 
 
-@pytest.mark.process
+@pytest.mark.slow
 def test_the_command_gives_points(folder, tmp_path):
     one = tmp_path / "one"
     one.mkdir()
