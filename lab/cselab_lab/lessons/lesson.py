@@ -7,6 +7,7 @@ run = train(lab.plain.copy(), "simcse", lab.corpus, lab.config(), lab.dev)
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -152,7 +153,7 @@ class Lesson:
 def setup(
     name: str,
     profile: str = "classroom",
-    seed: int | None = 0,
+    seed: int | str | None = 0,
     *,
     world_seed: int | None = 0,
     corpus: str | None = None,
@@ -165,7 +166,7 @@ def setup(
         name: the notebook's, `"00_tour"`; under it the recorded numbers are found.
         profile: `"smoke"` is a test that everything runs, `"classroom"` is for a laptop, `"paper"` for a GPU.
         seed: the seed of training only: order of the sentences and dropout. A different seed is a new run on the same
-            data.
+            data. A name, `"ada"`, is a seed of its own.
         world_seed: the seed of the world's sentences, training and test; change it to see whether a finding depends on
             these sentences.
         corpus: a text file, one sentence per line; without one, sentences of the world.
@@ -178,10 +179,13 @@ def setup(
     """
     import torch
 
+    _advise_after_a_restart()
     check_choice("profile", profile, SIZES)
     known = {"seed": 0, "world_seed": 0, **SIZES[profile]}
     for setting in settings:
         check_choice("setting", setting, SIZES[profile])
+    if isinstance(seed, str) and not seed.strip().isdecimal():
+        seed = zlib.crc32(seed.strip().lower().encode()) % 10_000  # of a student's name
     settings |= {"seed": seed, "world_seed": world_seed}
     asked = {setting: value for setting, value in settings.items() if value is not None}
     chosen: dict[str, Any] = typed_parameters(name, known, asked)
@@ -194,3 +198,12 @@ def setup(
 def _size_of(encoder: str) -> Mapping[str, Any] | None:
     """The size whose encoder this is: its pooling was chosen for it."""
     return next((size for size in SIZES.values() if size["encoder"] == encoder), None)
+
+
+def _advise_after_a_restart() -> None:
+    """Let a cell that runs before the cells above it print a line of advice; only in Jupyter."""
+    from IPython import get_ipython
+
+    shell = get_ipython()
+    if shell is not None:
+        shell.extension_manager.load_extension("cselab_lab.lessons.restarted")

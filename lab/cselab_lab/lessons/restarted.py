@@ -1,6 +1,6 @@
 """An IPython extension: a lesson's cell that runs before the first cells gets a line of advice.
 
-`make lab` loads it with each kernel, because a restart removes all imports of a lesson.
+`lesson.setup` loads it. `make lab` loads it with each kernel, because a restart removes all imports of a lesson.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def test_a_cell_that_runs_after_a_restart_names_the_cells_to_run_first(capsys):
         (dict(profile="tiny"), "unknown profile 'tiny'. Choose one of smoke, classroom, paper"),
         (dict(step=3), r"unknown setting 'step'. Did you mean 'steps'\?$"),
         (dict(steps="sixty"), "00_tour: parameter 'steps' needs an int"),
-        (dict(seed="one"), "00_tour: parameter 'seed' needs an int"),
+        (dict(seed=1.5), "00_tour: parameter 'seed' needs an int"),
         (dict(lr="fast"), "00_tour: parameter 'lr' needs a float"),
         (dict(batch_size=6.5), "parameter 'batch_size' needs an int .its default is 64.; got 6.5"),
     ],
@@ -86,6 +86,12 @@ def test_a_cell_that_runs_after_a_restart_names_the_cells_to_run_first(capsys):
 def test_what_is_not_known_is_refused_with_what_is(arguments, said):
     with pytest.raises(ValueError, match=said):
         lesson.setup("00_tour", **arguments)
+
+
+def test_a_name_is_a_seed_of_its_own():
+    ada, ben = (lesson.setup("00_tour", "smoke", name).seed for name in ("Ada ", "ben"))
+    assert ada != ben and ada == lesson.setup("00_tour", "smoke", "ada").seed
+    assert lesson.setup("00_tour", "smoke", "3").seed == 3
 
 
 def test_a_number_is_shown_beside_what_was_recorded_of_it(tmp_path, monkeypatch):
