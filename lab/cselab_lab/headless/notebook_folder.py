@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from cselab._util.choices import did_you_mean
 from cselab._util.reading import parse_json
-from cselab._util.writing import cannot_write, write_text, written_whole
+from cselab._util.writing import cannot_write, write_text
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
+DOCUMENT = re.compile(r"\]\(\.\./((?:docs/)?[\w-]+\.md)\)")  # a link to a document next to the notebooks
+EXAM = "exam"  # a folder that students do not get
 COPIED = ".copied.json"  # in a folder of copies: the fingerprint of each at the time of copying
 
 
@@ -66,7 +68,9 @@ def read_notebook(path: Path) -> "NotebookNode":
 
 
 def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
-    """Copy a folder of notebooks with its subfolders, without overwriting a user's work.
+    """Copy a folder of notebooks with its subfolders but `exam`, without overwriting a user's work.
+
+    A document that a notebook links to, `../docs/errata.md`, is copied to `docs` in the target.
 
     A second call copies new versions. Edited copies do not change. A copy that was only run is replaced, with its
     outputs, if the notebook changed.
@@ -86,24 +90,36 @@ def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
     memory = target / COPIED
     held = _copied(memory)
     done = {}
+    named: set[str] = set()
     for path in notebooks:
-        new, copy = fingerprint(read_notebook(path)), target / path.name
+        notebook, copy = read_notebook(path), target / path.name
+        for cell in notebook.cells:
+            named |= set(DOCUMENT.findall(cell.source))
+            cell.source = DOCUMENT.sub(_in_docs, cell.source)
+        new = fingerprint(notebook)
         now = fingerprint(read_notebook(copy)) if copy.exists() else None
         if now == new:
             done[path.name] = "unchanged"
         elif now is None or now == held.get(path.name):
-            with written_whole(copy) as aside:
-                shutil.copyfile(path, aside)
+            write_text(copy, DOCUMENT.sub(_in_docs, path.read_text(encoding="utf-8")))
             done[path.name] = "copied" if now is None else "updated"
         else:
             done[path.name] = "yours kept"
             continue
         held[path.name] = new
     for beside in source.iterdir():
-        if beside.is_dir() and not beside.name.startswith((".", "__")):
+        if beside.is_dir() and not beside.name.startswith((".", "__")) and beside.name != EXAM:
             shutil.copytree(beside, target / beside.name, dirs_exist_ok=True)
+    for document in (source.parent / name for name in named):
+        if document.is_file():
+            (target / "docs").mkdir(exist_ok=True)
+            shutil.copyfile(document, target / "docs" / document.name)
     write_text(memory, json.dumps(held, indent=2) + "\n")
     return done
+
+
+def _in_docs(link: re.Match[str]) -> str:
+    return f"](docs/{Path(link[1]).name})"
 
 
 def _copied(memory: Path) -> dict[str, str]:

@@ -103,6 +103,21 @@ class Lesson:
         ((piece, function),) = answer.items()
         return exercises.student_or_reference(function, exercises.pieces(self.name)[piece])
 
+    def keep(self, encoder: SentenceEncoder, name: str | None) -> None:
+        """Compare a trained encoder with plain less its mean, and keep it in `encoders/<name>` if a name is given."""
+        from cselab import evaluate
+        from cselab.evaluators import TransformedEncoder, compare
+        from cselab.transforms import fit
+
+        control = TransformedEncoder(self.plain, fit("centred", self.plain.encode(self.corpus[:2000])))
+        tasks = ["World-STS", "Classroom-STS"]
+        scores = [evaluate(one, "world", tasks=tasks) for one in (control, encoder)]
+        print("your encoder over plain with its mean subtracted", *compare(*scores), sep="\n  ")
+        if name:
+            folder = Path("encoders") / Path(name).name
+            encoder.save_pretrained(folder)
+            print(f"kept in {folder}; in a terminal here: cselab compare {folder} encoders/SOMEBODY")
+
     def record(self, name: str, value: object, tolerance: float = 1e-6) -> None:
         """`cselab_lab.headless.record.record`, with the recorded value of this number next to it."""
         record(name, value, tolerance, beside=self.recorded(name))
