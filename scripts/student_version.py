@@ -32,7 +32,7 @@ def split(notebook: nbformat.NotebookNode) -> tuple[nbformat.NotebookNode, nbfor
         elif cell.cell_type == "markdown":
             asked = cell
         elif "exercise" in cell.metadata.get("tags", []):
-            heading = re.search(r"^## Exercise", asked.source, re.MULTILINE)  # the section before may end in the cell
+            heading = re.search(r"^#+ (?:\d\. )?(?:Piece|Further)", asked.source, re.MULTILINE)  # text may come before
             question = asked.source[heading.start() :] if heading else asked.source
             teacher.append(nbformat.v4.new_markdown_cell(question, id=asked.id))
     return student, nbformat.from_dict({**notebook, "cells": teacher})
