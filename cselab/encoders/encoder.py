@@ -442,8 +442,8 @@ class SentenceEncoder(nn.Module):
 
     def tokenized(self, sentences: Sequence[str], max_length: int) -> dict[str, Tensor]:
         """As `tokenize`, with unchecked arguments."""
-        features = padded(self.tokenizer, encodings(self.tokenizer, sentences, max_length))
-        return batch_to_device(features, self.device)
+        device = self.device
+        return batch_to_device(padded(self.tokenizer, encodings(self.tokenizer, sentences, max_length)), device)
 
     def pooled(self, features: TokenizedBatch, apart: bool = False) -> Vectors:
         """The sentence vectors before the head, with gradients: one forward pass of the backbone.

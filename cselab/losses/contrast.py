@@ -5,7 +5,7 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor
 
-from .inputs import Embeddings, check_negatives, full_precision, widen
+from .inputs import Embeddings, check_negatives, widen
 
 EPS = 1e-12  # the length of a vector of zeros
 
@@ -14,6 +14,11 @@ Negatives = Float[Tensor, "m d"] | Float[Tensor, "n m d"]
 
 LogWeights = Float[Tensor, "n columns"]
 """Added to the logits: a row for each anchor, a column for each positive and each further negative."""
+
+
+def full_precision(tensor: Tensor) -> torch.autocast:
+    """A context in which `torch.autocast` does not turn matrix products into half precision."""
+    return torch.autocast(device_type=tensor.device.type, enabled=False)
 
 
 def scale(vectors: Float[Tensor, "*rows d"], dim: int = -1) -> Float[Tensor, "..."]:
@@ -56,6 +61,22 @@ def cosines_against(
     with full_precision(anchor):
         own = (l2_normalize(negatives) @ l2_normalize(anchor)[..., None])[..., 0]
     return torch.cat([cosine_matrix(anchor, positive), own], dim=1)
+
+
+def add_log_weights(logits: Tensor, log_weights: Tensor | None) -> Tensor:
+    """The logits with a number added to each, if given.
+
+    Raises:
+        ValueError: no tensor, or one of a wrong shape.
+    """
+    if log_weights is None:
+        return logits
+    if not isinstance(log_weights, Tensor) or log_weights.shape != logits.shape:
+        raise ValueError(
+            f"log_weights has shape {list(getattr(log_weights, 'shape', ()))}; expected a tensor {list(logits.shape)}: "
+            "a row for each anchor, a column for each positive and each further negative"
+        )
+    return logits + log_weights.to(logits.dtype)
 
 
 def diagonal_cross_entropy(logits: Float[Tensor, "n k"]) -> Float[Tensor, " n"]:

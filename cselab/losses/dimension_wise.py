@@ -8,8 +8,8 @@ from torch import Tensor
 
 from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
 
-from .contrast import diagonal_cross_entropy, l2_normalize, scale
-from .inputs import Embeddings, as_views, full_precision, widen
+from .contrast import diagonal_cross_entropy, full_precision, l2_normalize, scale
+from .inputs import Embeddings, as_views, widen
 from .result import Loss
 
 EPS = 1e-5  # added to the variance, as torch.nn.BatchNorm1d does

@@ -2,8 +2,8 @@
 
 from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
 
-from .contrast import LogWeights, Negatives, cosines_against, diagonal_cross_entropy
-from .inputs import Embeddings, add_log_weights, as_views
+from .contrast import LogWeights, Negatives, add_log_weights, cosines_against, diagonal_cross_entropy
+from .inputs import Embeddings, as_views
 from .result import Loss
 
 

@@ -61,28 +61,7 @@ def check_negatives(negatives: Tensor, anchor: Tensor) -> None:
         )
 
 
-def add_log_weights(logits: Tensor, log_weights: Tensor | None) -> Tensor:
-    """The logits with a number added to each, if given.
-
-    Raises:
-        ValueError: no tensor, or one of a wrong shape.
-    """
-    if log_weights is None:
-        return logits
-    if not isinstance(log_weights, Tensor) or log_weights.shape != logits.shape:
-        raise ValueError(
-            f"log_weights has shape {list(getattr(log_weights, 'shape', ()))}; expected a tensor {list(logits.shape)}: "
-            "a row for each anchor, a column for each positive and each further negative"
-        )
-    return logits + log_weights.to(logits.dtype)
-
-
 def widen(*tensors: Tensor) -> list[Tensor]:
     """The tensors in their common dtype, float32 at least (half precision cannot carry cosines over 0.05)."""
     dtype = reduce(torch.promote_types, (tensor.dtype for tensor in tensors), torch.float32)
     return [tensor.to(dtype) for tensor in tensors]
-
-
-def full_precision(tensor: Tensor) -> torch.autocast:
-    """A context in which `torch.autocast` does not turn matrix products into half precision."""
-    return torch.autocast(device_type=tensor.device.type, enabled=False)

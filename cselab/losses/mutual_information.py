@@ -5,7 +5,8 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from .inputs import Embeddings, as_views, full_precision, widen
+from .contrast import full_precision
+from .inputs import Embeddings, as_views, widen
 from .result import Loss
 
 
