@@ -22,7 +22,10 @@ def whitened(monkeypatch):
     return given
 
 
-@pytest.mark.parametrize(("options", "passes"), [({}, 3), ({"variant": "paper"}, 3), ({"backbone_passes": 1}, 1)])
+RECORDED = {"variant": "paper", "backbone_passes": 1}  # the settings of recorded lines
+
+
+@pytest.mark.parametrize(("options", "passes"), [({}, 3), ({"variant": "paper"}, 3), (RECORDED, 1)])
 def test_each_view_has_a_permutation_and_by_default_a_dropout_mask_of_its_own(
     options, passes, trainer, batch, whitened, forward_rows
 ):
