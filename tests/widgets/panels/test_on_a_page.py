@@ -113,7 +113,7 @@ def test_a_question_shows_its_planes_and_controls_and_a_loss_its_own_parameter(o
     section, panel = opened.locator("#LossLab"), panels["LossLab"]
     section.get_by_role("tab").first.click()
     expect(section.locator(".cselab-plane:visible")).to_have_count(1)
-    expect(section.get_by_role("button", name="play step")).to_be_hidden()
+    expect(section.get_by_label("cosine of the", exact=True)).to_be_visible()
     section.get_by_role("tab").first.press("ArrowLeft")  # round to the last
     expect(section.locator(".cselab-plane:visible")).to_have_count(3)
     expect(section.get_by_label("cosine of the", exact=True)).to_be_hidden()

@@ -320,12 +320,13 @@ def test_unknown_commands_are_refused(changes, message):
         TrainingMonitor().set(**changes)
 
 
-def test_it_opens_with_score_and_loss_and_a_tenth_of_a_point_does_not_look_like_a_gain(history):
-    score, loss, *_ = planes = TrainingMonitor().planes(name="mine", rows=tuple(history), phase="running")
-    titles = [plane.title for plane in planes]
-    assert titles == ["Dev score 53.0 at step 2, best 53.0 at step 2", "Loss 1.000 at step 2"]
+def test_it_opens_with_the_score_on_an_axis_of_ten_points(history):
+    monitor = TrainingMonitor()
+    monitor.set(name="mine", rows=tuple(history), phase="running")
+    (score,) = monitor.planes()
+    assert score.title == "Dev score 53.0 at step 2, +3.0 since the start"
     low, high = score.y["range"]
-    assert high - low == pytest.approx(10) and low < 50 < 53 < high and loss.y["rangemode"] == "tozero"
-    assert not any(
-        trace.showlegend for trace in score.traces if trace.uid.endswith(": live")
-    )  # one run needs no legend
+    assert high - low == pytest.approx(10) and low < 50 < 53 < high
+    assert not any(trace.showlegend for trace in score.traces if trace.uid.endswith(": live"))  # one run, no legend
+    _, loss, *_ = monitor.planes(every=True)
+    assert loss.title == "Loss 1.000 at step 2" and loss.y["rangemode"] == "tozero"

@@ -84,7 +84,7 @@ def encoder_colors(names: Iterable[str]) -> dict[str, str]:
     True
     """
     names = list(names)
-    between = [color for color in PALETTE if color not in (BEFORE, AFTER, *PALETTE[:2])]
+    between = ("#3A8FBF", "#808080", OURS, PUBLISHED)
     return {name: between[i % len(between)] for i, name in enumerate(names)} | {names[-1]: AFTER, names[0]: BEFORE}
 
 

@@ -28,6 +28,7 @@ from ..kit.planes import Plane, heatmap, matrix, named_at_ends, rounded
 from ..kit.theme import INK, NEGATIVE, PALETTE, POSITIVE
 
 POINTS = 25  # of each curve
+DOTS = 21  # cosines of the batch on it, from the lowest to the highest
 TAG = 1e-6
 LOW, HIGH = 0.5, 0.7  # the cosines that a title compares
 MOST_ALIKE = 0.2  # the cosine of the other negatives of a curve
@@ -62,7 +63,7 @@ LOSSES = {
     "off-dropout": Family(
         lambda p, n, s, at: decoupled_info_nce(p, n, at.temperature, at.off_dropout_m).total, "off_dropout_m"
     ),
-    "Eq. 8, mended": Family(
+    "Eq. 8, corrected": Family(
         lambda p, n, s, at: multi_positive_info_nce(p[0], [p[1], s], at.temperature, "inside").total
     ),
     "Eq. 8, printed": Family(
@@ -90,7 +91,7 @@ class LossLabState(State):
     """
 
     views: Mapping[int, np.ndarray]
-    step: int = shown("step", "steps", "views", asked=(1, 2))
+    step: int = shown("step", "steps", "views")
     loss: str = shown("loss", "list", tuple(LOSSES), PLAIN)
     temperature: float = shown("temperature", "slider", TEMPERATURES, 0.05, above=0)
     pair: str = shown("cosine of the", "list", PAIRS, "negative", asked=(0,))
@@ -434,6 +435,17 @@ def _curves(state: LossLabState) -> Plane:
                 hovertemplate="cosine %{x:.2f}: %{y:.3g}<extra>" + name + "</extra>",
             )
         )
+    own, others = _split(state.cosines())
+    batch = np.quantile((own if state.pair == "positive" else others).numpy(), np.linspace(0, 1, DOTS))
+    batch = batch[(batch >= lines[1].x[0]) & (batch <= lines[1].x[-1])]
+    dots = go.Scatter(
+        x=rounded(batch),
+        y=rounded(np.interp(batch, lines[1].x, lines[1].y)),
+        uid="gradients: batch",
+        mode="markers",
+        marker={"color": POSITIVE if state.pair == "positive" else NEGATIVE, "size": 9},
+        hovertemplate=f"a {state.pair} of the batch: %{{x:.2f}}<extra></extra>",
+    )
     positive, negatives = state.typical
     y = {"title": {"text": "gradient (below 0 pulls, above 0 pushes)"}, "zeroline": True, "zerolinecolor": INK}
     if state.loss == "ArcCon":  # it has no bound near a cosine of 1
@@ -443,10 +455,11 @@ def _curves(state: LossLabState) -> Plane:
     held = f"the positive at {positive:g}, {held}" if state.pair == "negative" else held
     return Plane(
         _answer(state, lines[1]),
-        named_at_ends(lines, "gradients: names"),
+        [*named_at_ends(lines, "gradients: names"), dots],
         {"title": {"text": f"cosine of the {state.pair}"}},
         y,
-        words=f"The gradient while one {state.pair} moves. Fixed: {held}.",
+        words=f"The gradient while one {state.pair} moves. Fixed: {held}. Dots: the batch's {state.pair}s at step "
+        f"{state.step}.",
     )
 
 

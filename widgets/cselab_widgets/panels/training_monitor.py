@@ -25,7 +25,7 @@ from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 from ..kit.fields import shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane, rounded
-from ..kit.theme import INK, PALETTE
+from ..kit.theme import AFTER, BEFORE, INK, OURS, PALETTE, PUBLISHED
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 COMMANDS = ("run", "pause", "stop")
 PHASES = ("nothing", "running", "paused", "stopped", "finished", "failed")
-COLUMNS = {  # the first two are shown, the others on demand
+COLUMNS = {  # the first is shown, the others on demand
     "score": "Dev score (higher is better)",
     "loss": "Loss",
     "alignment": "Alignment (lower is better)",
@@ -49,7 +49,7 @@ LOGGED = {  # by the trainer of sentence-transformers
     "eval_*uniformity": "uniformity",
     "eval_*effective_rank": "effective_rank",
 }
-COLORS = PALETTE[1:6]  # of finished runs
+COLORS = (BEFORE, *PALETTE[5:7], OURS, PUBLISHED)  # of finished runs
 DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
 SECONDS = 0.5  # between two pictures of a run that is going on
 
@@ -68,7 +68,7 @@ class TrainingMonitorState:
         keep: how often "keep this step" was pressed.
         error: why the run failed, in words.
         others: name -> histories of finished runs, one a seed.
-        every: whether all columns are drawn, or the first two.
+        every: whether all columns are drawn, or the score.
     """
 
     name: str = ""
@@ -121,7 +121,7 @@ def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], li
 
 def planes(state: TrainingMonitorState) -> list[Plane]:
     """A plane a column: the current run as a thick line, finished ones as thin ones with the band of their seeds."""
-    columns = list(COLUMNS.items())[: None if state.every else 2]
+    columns = list(COLUMNS.items())[: None if state.every else 1]
     return [_plane(state, column, title) for column, title in columns]
 
 
@@ -163,7 +163,8 @@ def explain(state: TrainingMonitorState) -> str:
         "finished": " Finished: the panel's run has the encoder, with the best weights.",
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
-    return f"A loss near 0 does not prove learning, so watch the score; a star marks kept weights.{others}{held}"
+    loss = " A loss near 0 does not prove learning." if state.every else ""
+    return f"Is the encoder learning? Watch the score; a star marks kept weights.{loss}{others}{held}"
 
 
 class TrainingMonitor(Panel):
@@ -463,7 +464,7 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
         "mode": drawn,
         "marker": {"size": 6},
     }
-    traces.append(_line(f"{column}: live", steps, values, {"color": PALETTE[0], "width": 3}, **live))
+    traces.append(_line(f"{column}: live", steps, values, {"color": AFTER, "width": 3.5}, **live))
     for term, dash in zip(state.terms if column == "loss" else [], cycle(DASHES)):
         look = {"color": PALETTE[6], "dash": dash, "width": 2}
         traces.append(_line(f"term: {term}", *curve(state.rows, term), look, term, name=term.replace("_", " ")))
@@ -490,11 +491,17 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
         title = f"{what}: not measured yet"
     elif values:
         title = f"{what} {values[-1]:.{1 if named else 3}f} at step {steps[-1]}"
-        title += f", best {max(values):.1f} at step {best[0]}" if named else ""
+        title += _gain(values, steps, best[0]) if named else ""
     elif named and any(trace.y for trace in traces):
         ends = {name: band(histories, column)[1] for name, histories in state.others.items()}
         title = "Dev score at the end: " + ", ".join(f"{escape(n)} {v[-1]:.1f}" for n, v in ends.items() if v)
     return Plane(title, traces, x, {"range": _room(traces)} if named else {"rangemode": "tozero"})
+
+
+def _gain(values: Sequence[float], steps: Sequence[int], best: int) -> str:
+    """The change since the start, and the best step unless it is the last."""
+    change = f", {values[-1] - values[0]:+.1f} since the start" if len(values) > 1 else ""
+    return change + (f", best {max(values):.1f} at step {best}" if best != steps[-1] else "")
 
 
 def _room(traces: Sequence[go.Scatter]) -> list[float] | None:

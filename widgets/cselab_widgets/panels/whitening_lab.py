@@ -28,7 +28,7 @@ CHANNELS = 32  # of the heat maps
 SENTENCES = 640  # of the default batch and the others
 POINTS = 160  # of the two channels
 QUESTIONS = {
-    "What does whitening change?": (0, 1, 3),
+    "What does whitening change?": (0, 1),
     "Are held-out sentences white, too?": (2, 3),
     "How does whitening work?": (4,),
 }
@@ -230,7 +230,7 @@ def planes(state: WhiteningLabState) -> list[Plane]:
             whitened,
             f"{len(whitened.others)} sentences that the whitening was not fitted on.",
         ),
-        _spectra(whitened),
+        _spectra(state, whitened),
         _stage(state, whitened),
     ]
 
@@ -394,7 +394,7 @@ def _covariance(title: str, uid: str, rows: Tensor, whitened: Outcome, words: st
     return matrix(title, heatmap(values.numpy().round(2), uid, 1.0, hover, scale=True), "channel", words)
 
 
-def _spectra(whitened: Outcome) -> Plane:
+def _spectra(state: WhiteningLabState, whitened: Outcome) -> Plane:
     names = ("before", "after", "held-out sentences, after")
     lines = []
     for (part, (values, _)), name, color, dash in zip(
@@ -413,13 +413,14 @@ def _spectra(whitened: Outcome) -> Plane:
             )
         )
     lines[2].name = "held out,<br> after"
-    before, after, _ = (one.numbers["effective rank"] for one in whitened.measured.values())
+    _, after, held_out = (one.numbers["largest variance"] for one in whitened.measured.values())
     return Plane(
-        f"Effective rank {before:.0f} before, {after:.0f} after",
+        f"The largest variance is {after:.3g} in the batch, {held_out:.3g} in held-out sentences",
         named_at_ends(lines, "spectrum names", log=True),
         {"title": {"text": "principal axis, largest first"}},
         {"title": {"text": "variance"}, **decades(np.concatenate([line.y for line in lines]))},
-        words="A white spectrum is flat at 1. A small batch does not whiten held-out sentences.",
+        words=_too_few(state)
+        or "A white spectrum is flat at 1. Try a batch smaller than the width: held-out sentences explode.",
     )
 
 
