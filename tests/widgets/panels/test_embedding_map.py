@@ -255,6 +255,15 @@ def test_of_many_sentences_the_first_are_offered_and_a_search_brings_up_the_othe
     assert [row for _, row in panel.options(panel.state)["focus"]] == [None, 299]  # what is looked at stays
 
 
+def test_neighbours_in_blocks_are_those_of_all_cosines(monkeypatch):
+    monkeypatch.setattr("cselab_widgets.panels.embedding_map.COSINES", 7 * 50)  # seven rows at a time
+    vectors = rows(50, 6)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = unit @ unit.T - 9 * np.eye(50)
+    found = EmbeddingMap([str(i) for i in range(50)], {"a": vectors}).state.data.nearest("a", None)
+    assert [set(row) for row in found] == [set(row) for row in np.argsort(-cosines)[:, :10]]
+
+
 def test_those_that_moved_most_kept_the_fewest_neighbours():
     rng = np.random.default_rng(1)
     before = rng.normal(size=(40, 8))

@@ -26,6 +26,7 @@ LISTED = 10  # selected sentences named below the plot
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
 OF_WHICH = f"a found or lassoed sentence; without a search, one of the first {OFFERED}"
 MOVED = "select the ten sentences that kept the fewest of their ten nearest neighbours"
+COSINES = 2**22  # at a time, of all pairs: 20,000 sentences need 50 MB
 NAMED = 12  # clusters with their names in the map
 READ = "Point at a dot: its sentence stands here."
 MORPH = 700  # milliseconds from one encoder or step to the next
@@ -129,10 +130,11 @@ class MapData:
             directions = self.directions(encoder, step)
             count = min(NEIGHBOURS, len(directions) - 1)
             rows = np.empty((len(directions), count), dtype=np.int64)
-            for start in range(0, len(directions), 1024):
-                block = directions[start : start + 1024] @ directions.T
-                block[np.arange(len(block)), np.arange(start, start + len(block))] = -np.inf
-                rows[start : start + 1024] = np.argpartition(-block, count - 1, axis=1)[:, :count]
+            some = max(1, COSINES // len(directions))
+            for start in range(0, len(directions), some):
+                block = -directions[start : start + some] @ directions.T
+                block[np.arange(len(block)), np.arange(start, start + len(block))] = np.inf
+                rows[start : start + some] = np.argpartition(block, count - 1, axis=1)[:, :count]
             return rows
 
         return self._once(("nearest", encoder, step), compute)
@@ -490,8 +492,11 @@ class EmbeddingMap(Panel):
 
     def busy_message(self, changes: Mapping[str, Any]) -> str:
         """A map of neighbours that was not made yet is waited for."""
+        data, step = self.state.data, changes.get("step", self.state.step)
+        if changes.get("moved") and len(data.sentences) > 2 * SVG_POINTS:
+            return f"comparing the neighbours of {len(data.sentences):,} sentences \u2026"
         method = changes.get("projection", self.state.projection)
-        if method not in (UMAP, TSNE) or self.state.data.knows(method, changes.get("step", self.state.step)):
+        if method not in (UMAP, TSNE) or data.knows(method, step):
             return ""
         return FIRST_UMAP if method == UMAP and not umap_is_loaded() else f"fitting {method} \u2026"
 
