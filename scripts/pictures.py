@@ -22,6 +22,7 @@ from browser import find_browser
 from cselab_lab.experiments import read_results
 from cselab_widgets import Sphere
 from cselab_widgets.kit.page_panel import CSS
+from cselab_widgets.kit.theme import AFTER, BEFORE, OURS, PUBLISHED
 from playwright.sync_api import Page, sync_playwright
 from scipy.stats import ttest_1samp
 
@@ -36,7 +37,7 @@ INK = "svg { color: #24292f } @media (prefers-color-scheme: dark) { svg { color:
 STILL = (
     "@media (prefers-reduced-motion: reduce) { .frame { animation: none } .frame:last-child { visibility: visible } }"
 )
-OURS, THEIRS = "#2f86cc", "#cf6a1c"
+THEIRS, SIMCSE = PUBLISHED, "#3A8FBF"
 FOREST = "Of nine effects our estimate with its interval, and the paper's value: the gains of the papers lie outside."
 EFFECTS = (
     ("Focal-InfoNCE", "main-comparison", "Focal-InfoNCE", 1.65),
@@ -63,9 +64,9 @@ PLACES = (
 """Label, experiment, row, and how far the label stands below its point."""
 STEPS = "Uniformity and alignment over 200 steps of SimCSE and of WhitenedCSE, by its vector before and after the head."
 CURVES = (
-    ("SimCSE", "SimCSE", THEIRS),
-    ("before", "WhitenedCSE, 3 passes", OURS),
-    ("after", "WhitenedCSE, paper", "#8a6fc4"),
+    ("SimCSE", "SimCSE", SIMCSE),
+    ("before", "WhitenedCSE, 3 passes", BEFORE),
+    ("after", "WhitenedCSE, paper", AFTER),
 )
 SVG = 'xmlns="http://www.w3.org/2000/svg" viewBox="-1.15 -1.15 2.3 2.3" role="img"'
 ON_THE_COVER = r"\.cselab-(globe|net|point|hold|anchors|positives|arrow|tie|behind)\b"
@@ -205,7 +206,7 @@ def joint(picture: Path) -> None:
     for label, name, row, dy in PLACES:
         found = read_results(name, "study")
         x, y = at(found.mean(row, "alignment"), found.mean(row, "uniformity"))
-        color = "currentColor" if row.startswith("plain") else THEIRS if row == "SimCSE" else OURS
+        color = "currentColor" if row.startswith("plain") else SIMCSE if row == "SimCSE" else OURS
         rows.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="6" fill="{color}"/>')
         rows.append(f'<text x="{x + 10:.1f}" y="{y + dy:.1f}">{label}</text>')
     save(picture, rows, 318, JOINT)

@@ -1,10 +1,13 @@
 import ast
+import re
 import subprocess
 import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import cselab_widgets
+from cselab_widgets.kit.page_panel import PagePanel
+from cselab_widgets.kit.panel import Panel
 
 ROOT = Path(cselab_widgets.__file__).parent
 
@@ -31,3 +34,12 @@ def test_without_plotly_the_message_has_the_line_that_installs_it():
     code = "import sys; sys.modules['plotly'] = None; import cselab_widgets"
     failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert failed.stderr.rstrip().endswith("the panels need plotly; in a clone: pip install '.[notebooks]'")
+
+
+def test_every_public_panel_is_listed_and_in_the_gallery():
+    panels = {name for name in cselab_widgets.__all__ if isinstance(getattr(cselab_widgets, name), type)}
+    panels = {name for name in panels if issubclass(getattr(cselab_widgets, name), Panel | PagePanel)} - {"Panel"}
+    listed = {line.split()[0] for line in cselab_widgets.__doc__.splitlines() if re.match(r"    [A-Z]", line)}
+    gallery = (ROOT.parents[1] / "notebooks/gallery.ipynb").read_text(encoding="utf-8")
+    assert panels == listed
+    assert {name for name in panels if f"{name}(" not in gallery} == {"Picture"}  # it shows one's own plot
