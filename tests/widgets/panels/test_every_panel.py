@@ -40,8 +40,8 @@ def test_a_value_that_no_control_offers_is_refused_with_what_it_offers(name):
     before = panel.state
     for field, control in shown_fields(panel.state).items() if name != "TrainingMonitor" else ():
         refused = [("no such", f"{field} is 'no such'; choose one of ")] if control.kind in CHECKED else []
-        refused += [(-1, f"{field} is -1; expected ")] * bool({"above", "at_least"} & control.bounds.keys())
-        refused += [(10**6, f"{field} is 1000000; expected ")] * bool({"below", "at_most"} & control.bounds.keys())
+        refused += [(-1, f"{field} is -1; expected ")] * bool({"gt", "ge"} & control.bounds.keys())
+        refused += [(10**6, f"{field} is 1000000; expected ")] * bool({"lt", "le"} & control.bounds.keys())
         for value, message in refused:
             with pytest.raises(ValueError, match=message):
                 panel.set(**{field: value})

@@ -4,22 +4,22 @@
     class NoiseState(State):
         steps: list[int]
         step: int = shown("step", "steps", "steps")
-        variance: float = shown("variance", "slider", (0.0, 0.1, 0.5), default=0.1, at_least=0)
+        variance: float = shown("variance", "slider", (0.0, 0.1, 0.5), default=0.1, ge=0)
 
 `State` checks the values, `Panel` makes the controls and completes the signature of its constructor.
 """
 
-import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any
+from typing import Annotated, Any
 
 import ipywidgets
+from annotated_types import Interval
+
+from cselab._util.arguments import BOUNDS, accepts, allowed, as_number
 
 from .controls import LONG, NAMED, buttons, choice, slider
 from .scrubber import Scrubber
-
-BOUNDS = {"above": operator.gt, "at_least": operator.ge, "below": operator.lt, "at_most": operator.le}
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class ControlSpec:
         where: the attribute of the state that must be true when the panel is made, or there is no control.
         when: the attribute of the state that must be true now, or the control is hidden.
         asked: the questions of the panel, by number, that show the control; none means all.
-        bounds: limits of a number by the names of `BOUNDS`, or the attributes of the state that have them.
+        bounds: limits of a number by their names in annotated-types, or the attributes of the state that have them.
         more: further arguments of the widget.
     """
 
@@ -58,10 +58,11 @@ class ControlSpec:
             if value not in offered and not (value is None and not offered):
                 known = ", ".join(map(str, offered)) or "none"
                 raise ValueError(f"{name} is {value!r}; choose one of {known}.")
-        limits = {bound: _of(state, limit) for bound, limit in self.bounds.items()}
-        if not all(BOUNDS[bound](value, limit) for bound, limit in limits.items()):
-            words = " and ".join(f"{bound.replace('_', ' ')} {limit:g}" for bound, limit in limits.items())
-            raise ValueError(f"{name} is {value!r}; expected {words}.")
+        if self.bounds:
+            limits = {bound: _of(state, limit) for bound, limit in self.bounds.items()}
+            wanted: Any = Annotated[type(state).__annotations__[name], Interval(**limits)]
+            if not accepts(wanted, as_number(value)):
+                raise ValueError(f"{name} is {value!r}; expected {allowed(wanted)}.")
 
     def hidden(self, state: Any) -> bool:
         return bool(self.when) and not getattr(state, self.when)
@@ -115,7 +116,7 @@ def shown(
     asked: Sequence[int] = (),
     **more: Any,
 ) -> Any:
-    """A field of a state with its control; see `ControlSpec`. Limits such as `at_least=0` are given by their names."""
+    """A field of a state with its control; see `ControlSpec`. Limits such as `ge=0` are given by their names."""
     limits = {name: more.pop(name) for name in BOUNDS if name in more}
     spec = ControlSpec(label, kind, values, where, when, asked, limits, more)
     return field(default=default, metadata={"shown": spec})

@@ -93,15 +93,13 @@ class LossLabState(State):
     views: Mapping[int, np.ndarray]
     step: int = shown("step", "steps", "views")
     loss: str = shown("loss", "list", tuple(LOSSES), PLAIN)
-    temperature: float = shown("temperature", "slider", TEMPERATURES, 0.05, above=0)
+    temperature: float = shown("temperature", "slider", TEMPERATURES, 0.05, gt=0)
     pair: str = shown("cosine of the", "list", PAIRS, "negative", asked=(0,))
     focal_m: float = shown("m", "slider", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0), 0.3, when="is_focal")
     off_dropout_m: float = shown(
-        "m of off-dropout", "slider", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0), 0.9, above=0, when="is_off_dropout"
+        "m of off-dropout", "slider", (0.5, 0.8, 0.9, 1.0, 1.1, 1.2, 2.0), 0.9, gt=0, when="is_off_dropout"
     )
-    margin: float = shown(
-        "margin in °", "slider", (0.0, 5.0, 10.0, 20.0, 30.0), 10.0, at_least=0, below=180, when="is_arc_con"
-    )
+    margin: float = shown("margin in °", "slider", (0.0, 5.0, 10.0, 20.0, 30.0), 10.0, ge=0, lt=180, when="is_arc_con")
     is_focal = property(lambda self: self.loss == "Focal-InfoNCE")
     is_off_dropout = property(lambda self: self.loss == "off-dropout")
     is_arc_con = property(lambda self: self.loss == "ArcCon")

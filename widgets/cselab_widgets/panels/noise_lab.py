@@ -50,8 +50,8 @@ class NoiseLabState(State):
     passes: np.ndarray
     clean: np.ndarray
     sentence: int = shown("cloud of", "list", "named", 0, asked=(0,))
-    variance: float = shown("variance of +noise", "slider", VARIANCES, 0.1, at_least=0, asked=(1,))
-    mean_of: int = shown("mean of K passes", "slider", "sizes", 10, at_least=1, at_most="most", asked=(0, 1))
+    variance: float = shown("variance of +noise", "slider", VARIANCES, 0.1, ge=0, asked=(1,))
+    mean_of: int = shown("mean of K passes", "slider", "sizes", 10, ge=1, le="most", asked=(0, 1))
 
     @property
     def named(self) -> list[tuple[str, int]]:

@@ -43,9 +43,9 @@ class RankLabState(State):
 
     sources: Mapping[str, np.ndarray]
     source: str = shown("vectors of", "list", "sources")
-    batch_size: int = shown("batch size N", "slider", (), 64, at_least=2, at_most="rows")
-    dimensions: int = shown("dimensions D", "slider", (), 256, at_least=2, at_most="width")
-    artificial_rows: int = shown("artificial rows M", "slider", ARTIFICIAL, 0, at_least=0)
+    batch_size: int = shown("batch size N", "slider", (), 64, ge=2, le="rows")
+    dimensions: int = shown("dimensions D", "slider", (), 256, ge=2, le="width")
+    artificial_rows: int = shown("artificial rows M", "slider", ARTIFICIAL, 0, ge=0)
     weight: float = 0.012
     temperature: float = 5.0
     seed: int = 0

@@ -52,9 +52,9 @@ class WhiteningLabState(State):
     sources: Mapping[str, np.ndarray]
     source: str = shown("vectors of", "list", "sources", asked=(0, 2))
     strategy: str = shown("whitening", "list", STRATEGIES, "ZCA")
-    num_groups: int = shown("groups", "slider", "divisors", 128, at_least=1, when="grouped")
+    num_groups: int = shown("groups", "slider", "divisors", 128, ge=1, when="grouped")
     eps: float = shown("variance + eps", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6, asked=(1,))
-    batch_size: int = shown("batch size", "slider", "sizes", 512, at_least=2, at_most="most", asked=(0, 1))
+    batch_size: int = shown("batch size", "slider", "sizes", 512, ge=2, le="most", asked=(0, 1))
     seed: int = 0
     stage: int = shown("stage", "steps", range(len(STAGES)), 4, asked=(2,))
 
