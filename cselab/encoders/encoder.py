@@ -18,7 +18,7 @@ import torch.nn.functional as F
 from tokenizers import Encoding
 from torch import Tensor, nn
 
-from cselab._util.arguments import PositiveInt, check_argument, checked
+from cselab._util.arguments import PositiveInt, Seed, check_argument, checked
 from cselab._util.choices import check_choice
 from cselab._util.progress import Progress
 from cselab._util.writing import folder_written_whole
@@ -394,7 +394,7 @@ class SentenceEncoder(nn.Module):
             self.untrained.add("head")
 
     @checked
-    def add_adapter(self, adapter: Any, seed: int = 42) -> None:
+    def add_adapter(self, adapter: Any, seed: Seed = 42) -> None:
         """Freeze the transformer and train adapters in its layers from now on: LoRA, with any method.
 
         Adapters change no vector until they are trained. `save_pretrained` writes the transformer with the adapters

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
-from cselab._util.arguments import bounds, hints
+from cselab._util.arguments import Seed, bounds, hints
 from cselab._util.choices import check_choice, did_you_mean
 from cselab.encoders.open import BUNDLED
 from cselab.training.config import TrainConfig
@@ -70,7 +70,8 @@ def _setting(field: Field[Any], line: str) -> dict[str, Any]:
     line = re.sub(r"`(\w+)`", lambda found: f"--{found[1].replace('_', '-')}", line)
     described = {"name": field.name, "kind": kind.__name__, "help": " ".join(line.split()).rstrip(".")}
     choices = list(dict.fromkeys(part for part in parts if isinstance(part, str)))
-    return described | {"default": field.default} | ({"choices": choices} if choices else bounds(annotation))
+    limits = bounds(annotation) if annotation is not Seed else {}  # too long for a line of help
+    return described | {"default": field.default} | ({"choices": choices} if choices else limits)
 
 
 def check_name(kind: str, name: str, known: Iterable[str], also: str = "") -> str:
