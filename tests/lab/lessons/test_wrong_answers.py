@@ -275,6 +275,11 @@ WRONG = {
     "benchmarks.PAIRED_BOOTSTRAP": [
         ("The gains are not symmetric", resampled(lambda gains: gains.mean() + np.array([-1.96, 1.96]) * gains.std())),
         ("counts from 0 to 100", resampled(lambda gains: np.percentile(gains, [0.025, 0.975]))),
+        ("generator once, before the loop", resampled(lambda gains: gains[[0, 0]])),
+        (
+            "Draw with replacement",
+            lambda one, two, gold, *_: [100 * (spearmanr(two, gold)[0] - spearmanr(one, gold)[0])] * 2,
+        ),
         ("number of resamples fixed", lambda *arguments: resampled(interval)(*arguments[:3], 2000, *arguments[4:])),
         (
             "returned 2 numbers [-6",  # and not "the interval of the second's score"

@@ -169,8 +169,10 @@ OFF_DROPOUT = Exercise(
     solution=_off_dropout,
     mistakes={
         "These negatives are noisy, as in SimCSE: each side of a negative must be clean.": (
-            "clean @ clean.T -> normalize(anchor) @ normalize(positive).T"
+            "clean @ clean.T -> normalize(anchor) @ normalize(positive).T",
+            "clean @ clean.T -> normalize(anchor) @ normalize(positive).T; math.log(m) -> 0",
         ),
+        "Use the natural logarithm of m.": ("math.log(m) -> math.log10(m)", "math.log(m) -> math.log2(m)"),
         "One side of your negatives is still noisy.": "clean @ clean.T -> normalize(anchor) @ clean.T",
         "Your positive is clean and so always at cosine 1: keep its noise.": "(anchor, positive) -> (clean, clean)",
         "m multiplies the exponentials, so add log m to the exponents, not m.": (
