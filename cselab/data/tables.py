@@ -84,6 +84,8 @@ def rows_in_memory(table: Any) -> tuple[list[str], Iterable[Any]]:
     Raises:
         DataError: a dictionary of data sets, or of something else than columns; a row without one of the columns.
     """
+    if not holds_rows(table):
+        raise DataError(f"{table!r:.80} holds no rows: give a list, or a table in memory")
     names = names_in_memory(table)
     if isinstance(table, Mapping) and any(
         isinstance(held, str) or hasattr(held, "column_names") or not hasattr(held, "__len__")

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 
-from cselab._util.arguments import NonNegativeInt, PositiveInt, checked
+from cselab._util.arguments import NonNegativeInt, PositiveInt, Texts, checked
 from cselab.data import DataError, read_lines, read_sentences
 from cselab.data.pairs import PairSource
 from cselab.encoders.adapters import has_adapters
@@ -54,7 +54,7 @@ class RandomEncoder:
 
 
 @checked
-def word_overlap(sentences1: Sequence[str], sentences2: Sequence[str]) -> Float[np.ndarray, " n"]:
+def word_overlap(sentences1: Texts, sentences2: Texts) -> Float[np.ndarray, " n"]:
     """Jaccard overlap of the words of each pair, split at white space: |A and B| / |A or B|, 0 to 1.
 
     Scores pairs without vectors; pass it to `evaluate` instead of an encoder.

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 
 import torch
 
+from cselab._util.arguments import checked
 from cselab.data.pairs import PairSource, as_pairs
 from cselab.data.rows import check_sentences
 from cselab.metrics import geometry
@@ -112,6 +113,7 @@ class UnlabelledEvaluator:
         ValueError: fewer than two different sentences.
     """
 
+    @checked
     def __init__(self, sentences: Iterable[str], seed: int = 0) -> None:
         self.sentences = list(dict.fromkeys(check_sentences(sentences)))
         if len(self.sentences) < 2:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cselab._util.choices import did_you_mean
-from cselab._util.reading import parse_json
+from cselab._util.reading import NOT_FETCHED, is_pointer, parse_json
 from cselab._util.writing import cannot_write, write_text
 
 if TYPE_CHECKING:
@@ -58,6 +58,8 @@ def read_notebook(path: Path) -> "NotebookNode":
     """
     import nbformat
 
+    if is_pointer(path):
+        raise ValueError(f"{path} {NOT_FETCHED}")
     try:
         notebook = nbformat.read(str(path), as_version=4)
         nbformat.validate(notebook)
