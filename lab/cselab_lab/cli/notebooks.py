@@ -98,17 +98,23 @@ def notebooks_run(
     "handed_in", metavar="FOLDER", type=PATH, help="the students' notebooks, in subfolders by student or not"
 )
 @click.option("--output", default="answers", type=PATH, help="folder for answers.csv and answers.html")
-@click.option("--students", type=PATH, metavar="FILE", help="the class, a name a line: who handed in nothing has a row")
+@click.option(
+    "--students",
+    type=options.TEXT_FILE,
+    metavar="FILE",
+    help="the class, a name a line: who handed in nothing has a row",
+)
 def notebooks_collect(handed_in: Path, output: Path, students: Path | None) -> None:
     """Collect guesses and verdicts from handed-in notebooks.
 
     Reads the saved outputs and executes nothing. Unreadable files are listed and skipped.
     """
     from cselab._util.writing import cannot_write, write_text
+    from cselab.data import read_lines
     from cselab_lab.headless.collecting import collect, page, to_frame
     from cselab_lab.tables import table
 
-    names = students.read_text(encoding="utf-8").split("\n") if students else []
+    names = read_lines(students) if students else []
     with cannot_write(output):
         output.mkdir(parents=True, exist_ok=True)
     answers, left_out = collect(handed_in, [name.strip() for name in names if name.strip()])
@@ -132,7 +138,7 @@ def notebooks_check(handed_in: Path, output: Path, timeout: float) -> None:
     """
     from pandas import DataFrame
 
-    from cselab._util.writing import write_text
+    from cselab._util.writing import cannot_write, write_text
     from cselab_lab.headless.checking import check_pieces
     from cselab_lab.tables import table
 
