@@ -10,6 +10,7 @@ import click
 if TYPE_CHECKING:
     from rich.table import Table
 
+VERDICTS = {"ok": "green", "FAULT": "bold red", "failed": "bold red"}  # a style for each word
 POSITIVE, NEGATIVE = (0, 114, 178), (194, 82, 0)  # of a heat map: the blue and the orange of the panels
 
 
@@ -56,7 +57,11 @@ def print_rows(rows: Mapping[str, Mapping[str, Any]], digits: int) -> None:
     columns = list(dict.fromkeys(column for row in rows.values() for column in row))
     table = empty_table(["", *columns], left=[""])
     for name, row in rows.items():
-        table.add_row(f"[bold]{escaped(name)}[/]", *(escaped(_words(row.get(column), digits)) for column in columns))
+        cells = [escaped(_words(row.get(column), digits)) for column in columns]
+        table.add_row(
+            f"[bold]{escaped(name)}[/]",
+            *(f"[{VERDICTS[cell]}]{cell}[/]" if cell in VERDICTS else cell for cell in cells),
+        )
     show(table)
 
 

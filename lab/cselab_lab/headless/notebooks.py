@@ -77,6 +77,8 @@ def run_notebooks(
             exactly one cell tagged `parameters`.
         FileNotFoundError: no such folder of notebooks.
     """
+    from .page import link_pages
+
     folder = Path(folder or bundled_notebooks()).resolve()
     recorded = Path(recorded or folder / "recorded").resolve()
     output = Path(output).resolve()
@@ -104,6 +106,7 @@ def run_notebooks(
         results.append(result)
         entries = [one.as_json() for one in results]
         write_text(output / "records.json", json.dumps(entries, indent=2, ensure_ascii=False) + "\n")
+    link_pages([result.page for result in results if result.page.is_file()])
     return results
 
 

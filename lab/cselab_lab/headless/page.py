@@ -7,6 +7,7 @@ contains plotly.js once, and formulas are MathML, which browsers draw natively.
 import copy
 import json
 import re
+from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ OWN_FIGURE = "data-cselab-figure"
 PANEL = re.compile(r'<div class="cselab-panel">.*(?=<script>)', re.DOTALL)
 NOTE = re.compile(r'<p class="cselab-note">(.*?)(?: Click [^.]*\.)?</p>')  # a click does nothing in the main picture
 PLOTS = Path(__file__).parent / "page_template" / "plots.js"
+LINK = re.compile(r'<a href="(\w+)\.ipynb">(.*?)</a>')  # to a notebook
 NAME = r"(?<!<msub>)<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)"  # of a function without a bracket
 UNCROWDED = {  # in MathML: space around a function's name, none inside bars, and a prime as high as its letter
     rf"(</(?:mi|mn|msub|msup|msubsup)>){NAME}": r'\1<mo lspace="0.17em" rspace="0.17em">\2</mo>',
@@ -72,6 +74,18 @@ def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
         page = page.replace("<!-- plotly.js -->", f"<script>{plotly_js}</script><script>{quiet}</script>", 1)
     write_text(path, page)
     return outside
+
+
+def link_pages(pages: Iterable[Path]) -> None:
+    """Let links to notebooks lead to the pages next to a page; a link without such a page becomes text."""
+
+    def linked(found: re.Match[str], folder: Path) -> str:
+        name, words = found.groups()
+        return f'<a href="{name}.html">{words}</a>' if (folder / f"{name}.html").is_file() else f"{words} (make lab)"
+
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        write_text(page, LINK.sub(lambda found, folder=page.parent: linked(found, folder), text))
 
 
 LOADING = (

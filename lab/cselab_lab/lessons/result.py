@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from cselab.evaluators.records import Scores
     from cselab.metrics.significance import Comparison
 
-BEFORE, CONTROL, AFTER = "#B85C8E", "#6B6B6B", "#7765C8"  # the colours of these roles in docs/design.md
-WIDE, LEFT, ROW, TOP = 640, 128, 52, 30  # of the drawing
+BEFORE, CONTROL, AFTER = "#B85C8E", "#9F7600", "#7765C8"  # as in the picture of the cosines
+WIDE, LEFT, ROW, TOP = 460, 112, 52, 30  # of the drawing
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class LessonResult:
         test, (before, control, after) = next(iter(self.scores.items()))
         low, high = self.gains[test].interval
         return (
-            f"{self.about}: {test} {before:.1f} to {after:.1f}, {after - before:+.1f}, 95 % interval {low:.1f} to "
+            f"{self.about}: {test} {before:.1f} to {after:.1f}, {after - before:+.1f}, 95\u00a0% interval {low:.1f} to "
             f"{high:.1f}; {self.names[1]}: {control:.1f}."
         )
 
@@ -51,7 +51,7 @@ class LessonResult:
         bottom = TOP + ROW * len(self.scores)
         parts = [f'<path d="M{LEFT},{bottom}H{WIDE - 24}" stroke="currentColor" stroke-opacity=".4"/>']
         parts += [_text(across(end), bottom + 18, str(end)) for end in (low, high)]
-        for (name, colour), x in zip(self._legend(), (LEFT, LEFT + 130, LEFT + 300), strict=True):
+        for (name, colour), x in zip(self._legend(), (LEFT, LEFT + 80, LEFT + 230), strict=True):
             parts.append(_mark(x, 10, colour, name == self.names[0]) + _text(x + 12, 15, name, "start"))
         for number, (test, row) in enumerate(self.scores.items()):
             y = TOP + ROW * number + 26
@@ -68,11 +68,11 @@ class LessonResult:
                 _text(after, y - 13, f"{row[2]:.1f}"),
             ]
         drawing = (
-            f'<svg viewBox="0 0 {WIDE} {bottom + 26}" style="max-width: {WIDE}px; width: 100%" role="img" '
+            f'<svg viewBox="0 0 {WIDE} {bottom + 26}" style="max-width: 560px; width: 100%" role="img" '
             f'aria-label="{escape(repr(self))}" font-family="system-ui, sans-serif" font-size="14">'
             f"{''.join(parts)}</svg>"
         )
-        band = f"The band is the 95 % interval of the gain over {escape(self.names[0])}."
+        band = f"The band is the 95\u00a0% interval of the gain over {escape(self.names[0])}."
         return f'<div class="headline"><p><strong>{escape(repr(self))}</strong></p>{drawing}<p>{band}</p></div>'
 
     def _legend(self) -> Sequence[tuple[str, str]]:

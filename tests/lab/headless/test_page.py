@@ -2,7 +2,7 @@ import re
 
 import plotly.graph_objects as go
 import pytest
-from cselab_lab.headless.page import loaded_from_outside, mathml, write_page
+from cselab_lab.headless.page import link_pages, loaded_from_outside, mathml, write_page
 from cselab_lab.lessons.guesses import guess
 from cselab_widgets.kit.page import figure_to_html
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -178,6 +178,16 @@ def test_the_main_picture_and_the_numbers_come_first_with_answers_open(render):
     digest = re.search(r'data-cselab-figure="(\w+)"', body)[1]
     assert body.count(f'<div class="cselab-figure" data-cselab-figure="{digest}"') == 2  # one script draws both
     assert body.count("cselabPage(window.Plotly") == 1
+
+
+def test_a_link_to_the_next_lesson_leads_to_its_page_or_is_text(render, tmp_path):
+    text = "[01 · Next](01_anisotropy.ipynb) and [02 · Later](02_simcse.ipynb)"
+    render(new_markdown_cell(text))
+    (tmp_path / "01_anisotropy.html").touch()
+    link_pages([tmp_path / "00_tour.html"])
+    page = (tmp_path / "00_tour.html").read_text(encoding="utf-8")
+    assert '<a href="01_anisotropy.html">01 · Next</a>' in page
+    assert "02 · Later (make lab)" in page and ".ipynb" not in page
 
 
 def test_a_guess_that_nobody_made_is_a_sentence(render):

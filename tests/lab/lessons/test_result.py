@@ -16,9 +16,9 @@ GAIN = SimpleNamespace(name="World-STS", interval=(3.94, 8.16))
 
 
 def test_a_result_says_from_what_to_what_and_how_sure():
-    found = lesson.result("SimCSE, 60 steps, 40 seconds", SCORES, [GAIN])
+    found = lesson.result("SimCSE, 60 steps", SCORES, [GAIN])
     assert repr(found) == (
-        "SimCSE, 60 steps, 40 seconds: World-STS 52.2 to 58.3, +6.1, 95 % interval 3.9 to 8.2; mean subtracted: 54.6."
+        "SimCSE, 60 steps: World-STS 52.2 to 58.3, +6.1, 95\u00a0% interval 3.9 to 8.2; mean subtracted: 54.6."
     )
 
 
