@@ -1,16 +1,17 @@
-"""Write the generated pages of docs/: methods.md, recipes.md and commands.md.
+"""Write the generated pages of docs/: methods.md, recipes.md and commands.md; and the table registered.json.
 
 python scripts/reference_pages.py [PAGE]...    # for example methods.md, which needs some minutes
 """
 
 import csv
+import json
 import re
 import sys
 from pathlib import Path
 
 import click
 from cselab_lab.cli import app
-from cselab_lab.experiments import EXPERIMENTS, get_profile, published
+from cselab_lab.experiments import EXPERIMENTS, get_profile, published, registered
 from cselab_lab.lessons.pipeline_diff import method_cards
 from cselab_lab.tables import table
 from torch.utils.flop_counter import FlopCounterMode
@@ -181,8 +182,14 @@ def _beyond(own: Recipe) -> str:
     return "".join(f"; {setting}" for setting in beyond)
 
 
-PAGES = {"recipes.md": recipes, "commands.md": commands, "methods.md": methods}
+def registered_names() -> str:
+    """The table of names that the command line reads instead of the registries."""
+    return json.dumps(registered.of_the_classes(), indent=1) + "\n"
+
+
+PAGES = {"recipes.md": recipes, "commands.md": commands, "methods.md": methods, "registered.json": registered_names}
+ELSEWHERE = {"registered.json": registered.FILE}
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or PAGES:
-        (DOCS / name).write_text(PAGES[name](), encoding="utf-8")
+        ELSEWHERE.get(name, DOCS / name).write_text(PAGES[name](), encoding="utf-8")

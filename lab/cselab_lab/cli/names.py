@@ -14,7 +14,6 @@ from cselab._util.arguments import Seed, bounds, hints
 from cselab._util.choices import check_choice, did_you_mean
 from cselab.encoders.open import BUNDLED
 from cselab.training.config import TrainConfig
-from cselab_lab.registered import DEV_SETS, registered
 
 BASELINES = ("random", "word-overlap")
 REGISTRIES = {"methods": ("cselab.methods", "METHODS"), "suites": ("cselab.evaluators", "SUITES")}
@@ -35,6 +34,8 @@ def names(kind: str) -> list[str]:
         from cselab_lab.experiments.plan import PROFILES, RECIPES
 
         return [*(RECIPES if kind == "recipes" else PROFILES)]
+    from cselab_lab.experiments.registered import DEV_SETS, registered
+
     if kind == "dev":
         return [*DEV_SETS]
     module, registry = REGISTRIES.get(kind, ("", ""))
@@ -43,6 +44,8 @@ def names(kind: str) -> list[str]:
 
 def methods_with(hyperparameter: str) -> list[str]:
     """The methods of cselab with a hyper-parameter of this name."""
+    from cselab_lab.experiments.registered import registered
+
     methods = registered()["methods"]
     return [name for name, facts in methods.items() if hyperparameter in facts["hyperparameters"]]
 

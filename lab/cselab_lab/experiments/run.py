@@ -25,11 +25,11 @@ from cselab.data import MissingFile, data_root, load_sts, read_pairs
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.vectors import SCORING
 from cselab.evaluators.world import classroom_sts, world_sts
-from cselab_lab.registered import DEV_SETS
 
 from .corpora import TEXTS, corpus, spread_sample, text_file
 from .identity import encoder_folder
 from .plan import DEV, Experiment, Job, Line, Profile, Settings, get_experiment, get_profile, jobs, settings_hash
+from .registered import DEV_SETS
 from .results import RESULTS, Results, Store, read_results
 
 if TYPE_CHECKING:

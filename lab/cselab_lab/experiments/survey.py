@@ -2,10 +2,9 @@
 
 from dataclasses import replace
 
-from cselab_lab.registered import registered
-
 from .comparison import STATIC_LAST
 from .plan import GUIDED, TRANSFER, UNGUIDED, Above, Column, Experiment, Row, declare
+from .registered import registered
 
 WITHOUT_TRAINING = (
     Row("static vectors", reference="static", published="GloVe embeddings (avg.)"),

@@ -20,9 +20,9 @@ from cselab_lab.cli import names
 from cselab_lab.cli.options import suites_or_default
 from cselab_lab.experiments.plan import PROFILES
 from cselab_lab.experiments.plan import RECIPES as BUNDLED
+from cselab_lab.experiments.registered import of_the_classes, registered
 from cselab_lab.experiments.run import CHOICES
 from cselab_lab.headless.sizes import SIZES
-from cselab_lab.registered import of_the_classes, registered
 from nbformat.v4 import new_code_cell, new_notebook
 from safetensors.numpy import load_file
 from scipy.stats import spearmanr
@@ -808,7 +808,7 @@ def test_the_names_known_without_torch_are_those_of_the_registries():
     assert {name: field["default"] for name, field in fields.items()} == asdict(TrainConfig())
     assert (fields["steps"]["ge"], fields["warmup"]["lt"], fields["clip"]["gt"]) == (1, 1, 0)
     assert fields["precision"]["choices"] == ["auto", "fp32", "bf16"] and fields["lr"]["kind"] == "float"
-    assert registered() == of_the_classes(), "run: python -m cselab_lab.registered"
+    assert registered() == of_the_classes(), "run: python scripts/reference_pages.py registered.json"
     lists = {"poolings": POOLINGS, "transforms": NAMES, "dev": CHOICES, "recipes": BUNDLED, "lessons": SIZES}
     assert {kind: names.names(kind) for kind in lists} == {kind: list(held) for kind, held in lists.items()}
     classes = {"methods": METHODS, "suites": SUITES}

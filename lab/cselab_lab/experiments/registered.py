@@ -1,6 +1,6 @@
 """The names in cselab's registries, known without torch: a table that the classes give, which is kept in a file.
 
-python -m cselab_lab.registered    # writes the file again after a method, a suite or a pooling was added
+python -m cselab_lab.experiments.registered    # writes the file again after a method, a suite or a pooling was added
 """
 
 import json
@@ -46,7 +46,3 @@ def registered() -> dict[str, Any]:
 def method_files() -> list[str]:
     """The names of the files in `cselab.methods`."""
     return sorted(file.name for file in METHOD_FILES.glob("*.py"))
-
-
-if __name__ == "__main__":
-    FILE.write_text(json.dumps(of_the_classes(), indent=1) + "\n", encoding="utf-8")
