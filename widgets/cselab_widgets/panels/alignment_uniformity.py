@@ -268,9 +268,11 @@ class AlignmentUniformity(Panel):
         grades = next(iter(watched.values())).pairs.scores if watched else None
         opening = _opening(seeds, kept) if step is None else step
         scored = any(at.score is not None for paths in seeds.values() for path in paths for at in path)
-        further = tuple(range(1, 1 + scored + (grades is not None)))
-        if further:
-            self.questions = {"Which way does training go?": (0,), "Do scores and cosines follow?": further}
+        if scored:
+            self.questions = {
+                "Which way does training go?": (0, 2)[: 1 + bool(watched)],
+                "Does the score follow?": (1,),
+            }
         super().__init__(
             AlignmentUniformityState(
                 seeds,
