@@ -68,16 +68,16 @@ def named_views(
     The sentences are the user's or those of the bundled world.
     """
     if vectors is not None:
-        return "vectors", as_views(vectors, "vectors")
+        return "vectors", stacked_views(vectors, "vectors")
     sentences = sentences_or_world(sentences, count)
     encoder = as_encoder(encoder, sentences)
     name = getattr(encoder, "name", None) or "encoder"
     if not hasattr(encoder, "pooled"):
-        return name, as_views(encode(encoder, sentences), "encoder")
+        return name, stacked_views(encode(encoder, sentences), "encoder")
     return name, dropout_views(encoder, sentences, times)
 
 
-def as_views(given: Any, name: str) -> Float[np.ndarray, "k n d"]:
+def stacked_views(given: Any, name: str) -> Float[np.ndarray, "k n d"]:
     """Vectors [n, d] or several views of them [k, n, d], as [k, n, d] of finite numbers.
 
     Raises:

@@ -23,7 +23,7 @@ from cselab.world import World
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.panel_vectors import SameArray, as_views, dropout_views, sentences_or_world
+from ..kit.panel_vectors import SameArray, dropout_views, sentences_or_world, stacked_views
 from ..kit.planes import Plane, heatmap, matrix, named_at_ends, rounded
 from ..kit.theme import INK, NEGATIVE, PALETTE, POSITIVE
 
@@ -358,7 +358,7 @@ def trained_batch(encoder: SentenceEncoder | str, sentences: Sequence[str]) -> d
 
 
 def _four(given: Any, name: str) -> np.ndarray:
-    views = as_views(given, name)
+    views = stacked_views(given, name)
     anchor, positive = views[0], views[min(1, len(views) - 1)]
     second = views[2] if len(views) > 2 else positive
     clean = views[3] if len(views) > 3 else anchor

@@ -18,7 +18,7 @@ from cselab.encoders.heads import MLPHead
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.panel_vectors import as_views, dropout_views, sentences_or_world
+from ..kit.panel_vectors import dropout_views, sentences_or_world, stacked_views
 from ..kit.planes import Plane, rounded
 from ..kit.theme import AFTER, ANCHOR, INK, NEGATIVE, POSITIVE
 
@@ -229,7 +229,7 @@ class NoiseLab(Panel):
         else:
             if clean is None:
                 raise ValueError("clean is missing: with vectors, pass also the vectors [n, d] without dropout.")
-            drawn, still = as_views(vectors, "vectors"), as_views(clean, "clean")[0]
+            drawn, still = stacked_views(vectors, "vectors"), stacked_views(clean, "clean")[0]
             if drawn.shape[1:] != still.shape:
                 raise ValueError(f"vectors has shape {drawn.shape}, clean {still.shape}: rows and width must agree.")
             sentences = [f"sentence {row}" for row in range(len(still))] if sentences is None else list(sentences)
