@@ -6,9 +6,11 @@ from contextlib import suppress
 
 import nbformat
 import numpy as np
+import plotly.graph_objects as go
 import pytest
 from cselab_lab.headless.notebook_folder import bundled_notebooks
-from cselab_widgets import AlignmentUniformity, EmbeddingMap
+from cselab_widgets import AlignmentUniformity, EmbeddingMap, Picture
+from cselab_widgets.kit.planes import Plane
 from jupyterlab_page import CELLS as CODE_CELLS
 from jupyterlab_page import command, of_cells, red
 from playwright.sync_api import Locator, Page, expect
@@ -136,7 +138,7 @@ def test_sliders_move_plots_that_a_busy_page_loads_late_and_their_pictures_are_t
     open_and_run(CELLS)
 
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
-    expect(plots).to_have_count(4)  # a plot for each plane
+    expect(plots).to_have_count(2)  # a plot for each visible plane
     expect(page.locator(".cselab-sphere")).to_be_visible()
     expect(plots.locator(".scatterlayer .point").first).to_be_visible()
     assert red(page) == []
@@ -144,15 +146,14 @@ def test_sliders_move_plots_that_a_busy_page_loads_late_and_their_pictures_are_t
     for number, title, last, earlier in [(0, "Step {}", "3", "2"), (1, "SimCSE, step {}", "3", "0")]:
         panel = page.locator(".jp-OutputArea-output").nth(number)
         expect(panel).to_contain_text(title.format(last))
-        point = panel.locator(".scatterlayer .trace").last.locator(".point").last
+        point = panel.locator(".scatterlayer .trace:nth-child(4) .point").last  # where the method stands; a sentence
         place = point.get_attribute("transform")
         panel.locator(".noUi-handle").press("ArrowLeft")
         expect(panel.locator(".widget-readout").first).to_have_text(earlier)
         expect(point).not_to_have_attribute("transform", place)
         expect(panel).to_contain_text(title.format(earlier))
-        planes = [panel.locator(".cselab-plane").nth(k).bounding_box() for k in (0, 1)]
-        assert planes[0]["x"] + planes[0]["width"] <= planes[1]["x"]
-        assert planes[1]["x"] + planes[1]["width"] <= panel.bounding_box()["x"] + panel.bounding_box()["width"]
+        plane, output = panel.locator(".cselab-plane").first.bounding_box(), panel.bounding_box()
+        assert plane["x"] + plane["width"] <= output["x"] + output["width"]
 
     page.evaluate(SHUT)
     page.reload()
@@ -197,10 +198,10 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     page = lab
     open_and_run(PICKING)
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
-    expect(plots).to_have_count(5)
-    expect(plots.nth(1).locator(".point")).to_have_count(30)
+    expect(plots).to_have_count(4)
+    expect(plots.nth(0).locator(".point")).to_have_count(30)
 
-    # A lasso around the left half of the first plane, once the kernel and the figure are at rest.
+    # A lasso around the left half of the map, once the kernel and the figure are at rest.
     plot = plots.nth(0).element_handle()
     page.wait_for_function(READY, arg=plot)
     plane = plots.nth(0).locator(".draglayer .xy .nsewdrag").bounding_box()
@@ -215,11 +216,11 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     assert 3 < len(inside) < 27
     lassoed(page, plot, [(left, top), (middle, top), (middle, bottom), (left, bottom), (left, top + 1)])
     told("selected", inside)
-    faded = plots.nth(1).locator('.point[style*="opacity: 0.12"]')
+    faded = plots.nth(0).locator('.point[style*="opacity: 0.12"]')
     expect(faded).to_have_count(30 - len(inside))
 
-    # A click on a sentence of the second plane.
-    point = plots.nth(1).locator(".point").nth(inside[0])
+    # A click on a sentence.
+    point = plots.nth(0).locator(".point").nth(inside[0])
     point.scroll_into_view_if_needed()
     box = point.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -229,32 +230,32 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     expect(faded).to_have_count(30 - len(inside))
 
     # A sentence typed into the pair, then the mean removed.
-    typed = page.locator(".jp-OutputArea-output .cselab-plane").nth(2).locator(".cselab-title")
+    typed = page.locator(".jp-OutputArea-output .cselab-plane").nth(1).locator(".cselab-title")
     before = typed.text_content()
     page.get_by_placeholder("first sentence").fill("a bad cage")
     page.get_by_placeholder("first sentence").press("Enter")
     told("typed", ["a bad cage", 0, pytest.approx(1, abs=1e-5)])
-    expect(typed).to_contain_text("letters: cosine 1.00")
+    expect(typed).to_contain_text("your pair has 1.00")
     assert "1.00" not in before
     page.locator(".jp-OutputArea-output").nth(1).locator(".noUi-handle").press("ArrowRight")
     told("typed", lambda now: now[1] == 1)
 
     # Other ridges: the traces of the grades go, those of the kinds come.
-    ridges = plots.nth(2).locator(".ytick")
+    ridges = plots.nth(1).locator(".ytick")
     expect(ridges).to_have_count(3)
     page.locator(".jp-OutputArea-output").nth(1).get_by_role("button", name="kind").click()
     expect(ridges).to_have_count(2)
-    expect(plots.nth(2)).to_contain_text("odd")
+    expect(plots.nth(1)).to_contain_text("odd")
 
     # Sorted by ours.
-    first = plots.nth(3).locator(".ytick").last
+    first = plots.nth(2).locator(".ytick").last
     expect(first).to_have_text("low")
     page.locator(".jp-OutputArea-output").nth(2).locator("select").select_option("ours")
     told("sorted", "ours")
     expect(first).to_have_text("high")
 
     # The lower cell of the map of gains.
-    cells = plots.nth(4).locator(".draglayer .nsewdrag")
+    cells = plots.nth(3).locator(".draglayer .nsewdrag")
     cells.scroll_into_view_if_needed()
     box = cells.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.75 * box["height"])
@@ -265,11 +266,11 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
 def test_a_lasso_picks_sentences_and_the_keyboard_walks_through_those_found(open_and_run, lab, told):
     page = lab
     open_and_run(PICKING[:2])
-    first, plot = (page.locator(".jp-OutputArea-output .js-plotly-plot").nth(k) for k in (0, 1))
+    first = plot = page.locator(".jp-OutputArea-output .js-plotly-plot").first
     expect(plot.locator(".point")).to_have_count(30)
     page.wait_for_function(READY, arg=plot.element_handle())
 
-    # A lasso around the right half of the second plane, begun inside it.
+    # A lasso around the right half of the map.
     plane = plot.locator(".draglayer .nsewdrag").bounding_box()
     left, right = round(plane["x"] + plane["width"] / 2), round(plane["x"] + plane["width"]) - 2
     top, bottom = round(plane["y"]) + 2, round(plane["y"] + plane["height"]) - 2
@@ -322,7 +323,7 @@ def test_a_page_whose_plotly_js_comes_last_shows_the_plots_and_moves_them(
 
     plots = page.locator(".cselab-panel")
     expect(plots).to_have_count(2)
-    for number, text, moving in [(0, "Step 20", 3), (1, "SimCSE, step 20", 1)]:  # the score here; the points
+    for number, text, moving in [(0, "Step 20", 4), (1, "SimCSE, step 20", 1)]:  # the method here; the points
         plot = plots.nth(number)
         expect(plot).to_contain_text(text)
         point = plot.locator(".scatterlayer").last.locator(f".trace:nth-child({moving}) .point").last
@@ -344,16 +345,15 @@ def test_a_page_without_plotly_js_shows_the_summary(page, tmp_path, histories):
 
 
 @pytest.mark.parametrize(("width", "narrow"), [(1400, False), (400, True)])
-def test_a_narrow_page_has_the_legend_on_top_and_the_planes_under_each_other(
-    page, tmp_path, sentences, embeddings, width, narrow
-):
-    panel = EmbeddingMap(sentences, {"one": embeddings, "other": -embeddings}, color=list("xxyyz"))
+def test_a_narrow_page_has_the_legend_on_top_and_the_planes_under_each_other(page, tmp_path, width, narrow):
+    dots = [go.Scatter(x=[0, 1], y=[number, 1], name=name, mode="markers") for number, name in enumerate("xy")]
+    panel = Picture([Plane(title, dots, {"title": {"text": "step"}}, {}) for title in ("one", "other")], "two planes")
     page.set_viewport_size({"width": width, "height": 900})
     panel.save(tmp_path / "map.html")
     page.goto((tmp_path / "map.html").as_uri())
     expect(page.locator(".xtitle")).to_have_count(2)
     first, second = (page.locator(".xtitle").nth(number).bounding_box() for number in (0, 1))
-    legend, plots = page.locator(".legend").bounding_box(), page.locator(".js-plotly-plot")
+    legend, plots = page.locator(".legend").first.bounding_box(), page.locator(".js-plotly-plot")
     assert legend["y"] + legend["height"] < plots.first.locator(".point").first.bounding_box()["y"]
     if narrow:
         assert first["y"] + first["height"] < plots.last.locator(".point").first.bounding_box()["y"]
@@ -368,12 +368,12 @@ def test_a_narrow_page_has_the_legend_on_top_and_the_planes_under_each_other(
 
 def test_a_flat_cloud_gets_a_flat_plane_and_no_empty_room_below_it(page, tmp_path):
     flat = np.random.default_rng(0).normal(size=(60, 6)) * [1, 0.3, 0.1, 0.1, 0.1, 0.1] + [0, 0, 2, 0, 0, 0]
-    panel = EmbeddingMap([str(row) for row in range(60)], {"one": flat, "other": flat}, color=list("xyz") * 20)
+    panel = EmbeddingMap([str(row) for row in range(60)], {"one": flat}, color=list("xyz") * 20)
     panel.save(tmp_path / "map.html")
     for width in (1400, 400):
         page.set_viewport_size({"width": width, "height": 900})
         page.goto((tmp_path / "map.html").as_uri())
-        expect(page.locator(".xtitle")).to_have_count(2)
+        expect(page.locator(".xtitle")).to_have_count(1)
         plane, title = (page.locator(one).first.bounding_box() for one in (".draglayer .nsewdrag", ".xtitle"))
         assert plane["height"] < 0.7 * plane["width"]
         assert title["y"] - (plane["y"] + plane["height"]) < 60
@@ -461,9 +461,9 @@ def test_the_labs_hear_their_controls_and_tell_python(open_notebook, lab):
     expect(title).not_to_have_text(before)
     expect(noise).to_contain_text("python: 4")
 
-    expect(rank).to_contain_text("8 sentences: rank 8 of 32")
+    expect(rank).to_contain_text("With 8 sentences, Barlow Twins cannot fall below")
     rank.locator(".noUi-handle").first.press("ArrowLeft")
-    expect(rank).to_contain_text("4 sentences: rank 4 of 32")
+    expect(rank).to_contain_text("With 4 sentences, Barlow Twins cannot fall below")
     expect(rank).to_contain_text("python: 4")
 
     loss.get_by_role("tab", name="What does this batch look like?").click()
@@ -567,7 +567,7 @@ def test_a_lesson_goes_on_with_the_run_that_was_stopped_by_hand(open_lesson, lab
     command(page, "run-cell", "monitor")
 
     cell = panel(page, "monitor")
-    scores = cell.locator(".js-plotly-plot").nth(1).locator(".trace").last.locator(".point")
+    scores = cell.locator(".js-plotly-plot .trace:nth-last-child(2) .point")
     expect(scores.nth(1)).to_be_visible()  # the run goes on in a thread, and was scored since it began
     cell.get_by_role("button", name="stop").click()
     expect(cell).to_contain_text("Stopped: the panel's run has the encoder")

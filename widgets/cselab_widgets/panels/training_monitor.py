@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 COMMANDS = ("run", "pause", "stop")
 PHASES = ("nothing", "running", "paused", "stopped", "finished", "failed")
-COLUMNS = {  # the first is shown, the others on demand
+COLUMNS = {  # the score is shown, or the loss of a run without scores; the others on demand
     "score": "Dev score (higher is better)",
     "loss": "Loss",
     "alignment": "Alignment (lower is better)",
@@ -121,7 +121,9 @@ def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], li
 
 def planes(state: TrainingMonitorState) -> list[Plane]:
     """A plane a column: the current run as a thick line, finished ones as thin ones with the band of their seeds."""
-    columns = list(COLUMNS.items())[: None if state.every else 1]
+    scored = any("score" in row for row in state.rows) or not any("loss" in row for row in state.rows)
+    first = "score" if scored else "loss"
+    columns = list(COLUMNS.items()) if state.every else [(first, COLUMNS[first])]
     return [_plane(state, column, title) for column, title in columns]
 
 
