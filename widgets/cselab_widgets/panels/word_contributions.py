@@ -107,8 +107,11 @@ def summary(state: WordContributionsState) -> str:
 def explain(state: WordContributionsState) -> str:
     """The meaning of a cell."""
     if any(parts.pairs is None for parts in state.drawn.values()):
-        return "This pooling has no exact sum. A cell is how far the cosine falls without a word, in hundredths."
-    return "A cell is the part of the cosine that two words have, in hundredths. All cells sum to the cosine."
+        return "This pooling has no exact sum. Each cell says how far the cosine falls without a word, in hundredths."
+    return (
+        "Each cell says how much one pair of words adds to the cosine, in hundredths. "
+        "Together the cells are the cosine."
+    )
 
 
 class WordContributions(Panel):
