@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
@@ -208,6 +209,26 @@ def experiment_check(name: str, seeds: Any, only: Sequence[str], folder: Path | 
         click.echo(found)
         agree = agree and found.agrees
     return not agree
+
+
+@experiment.command("draw")
+@argument("name", help="whitenedcse-figure1 or -figure3, imsimcse-figure1, survey-figure3 or -figure4, focal-figure1")
+@several(*SIZED)
+@folder_option
+@click.option("--encoders", type=PATH, help="the folder of `run --keep-encoders`, for maps of sentences")
+@click.option("--output", default=".", type=PATH, help="folder of the pictures")
+def experiment_draw(name: str, folder: Path | None, encoders: Path | None, output: Path, **sized: Any) -> None:
+    """Draw a figure of a paper from the results, as SVG and PNG.
+
+    Needs kaleido, or Playwright with a browser.
+    """
+    from cselab_lab.experiments import read_results
+
+    papers = import_module("cselab_widgets.figures.papers")  # the widgets import the lab, so the lab finds them by name
+    check_choice("figure", name, papers.FIGURES)
+    results = read_results(*_sized(papers.FIGURES[name][0], sized), folder)
+    for file in papers.write_images(papers.draw(name, results, encoders), name, output):
+        click.echo(file)
 
 
 @click.command(cls=Command)

@@ -1,0 +1,193 @@
+"""The papers' figures from one's own results, by the planes of the panels: `cselab experiment draw NAME`."""
+
+import base64
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+import numpy as np
+import plotly.graph_objects as go
+from cselab_lab.experiments import Results
+from plotly.offline import get_plotlyjs
+
+from cselab import SentenceEncoder
+from cselab.data import load_clustering
+from cselab.evaluators.world import classroom_sts
+
+from ..kit.planes import Plane
+from ..panels.alignment_uniformity import AlignmentUniformity
+from ..panels.embedding_map import EmbeddingMap
+
+Figures = Mapping[str, go.Figure]
+"""By the ending of the file's name; "" for a single figure."""
+
+TITLES = 1000
+"""The titles of Stack Overflow questions on a map, of 20,000."""
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+
+
+def places(results: Results, _: Path | None) -> Figures:
+    """Each row in the plane of uniformity and alignment, a point for each seed: ImSimCSE 1 and survey 3."""
+    measures = {"Avg.": "score", "alignment": "alignment", "uniformity": "uniformity"}
+    histories = {
+        label: [
+            [
+                {"step": 0}
+                | {name: of["scores"][measure] for measure, name in measures.items() if measure in of["scores"]}
+            ]
+            for of in seeds.values()
+            if "alignment" in of["scores"]
+        ]
+        for label, seeds in results.lines.items()
+    }
+    histories = {label: runs for label, runs in histories.items() if runs}
+    return {"": AlignmentUniformity(histories).figure()}
+
+
+def paths(results: Results, _: Path | None) -> Figures:
+    """The path of each trained row over the steps in that plane: WhitenedCSE 3."""
+    histories = {label: list(results.curves(label).values()) for label in results.lines if results.curves(label)}
+    return {"": AlignmentUniformity(histories, step=max(row["step"] for row in _rows(histories))).figure()}
+
+
+def _rows(histories: Mapping[str, list]) -> list[dict[str, float]]:
+    return [row for runs in histories.values() for run in runs for row in run]
+
+
+def maps(results: Results, kept: Path | None) -> Figures:
+    """A map of sentences under each encoder, joined in pairs of the same meaning: WhitenedCSE 1."""
+    pairs = classroom_sts("dev")
+    same = np.flatnonzero(np.asarray(pairs.scores) >= max(pairs.scores) * 0.9)[:80]
+    sentences = [text for row in same for text in (pairs.sentences1[row], pairs.sentences2[row])]
+    joined = [(2 * place, 2 * place + 1) for place in range(len(same))]
+    return _each_encoder(EmbeddingMap(sentences, _encoders(results, kept), pairs=joined))
+
+
+def titles(results: Results, kept: Path | None) -> Figures:
+    """t-SNE maps of titles of Stack Overflow questions, coloured by their topic: survey 4."""
+    data = load_clustering("StackOverflow")
+    some = np.random.default_rng(0).permutation(len(data.sentences))[:TITLES]
+    colors = [data.classes[data.labels[row]] for row in some]
+    sentences = [data.sentences[row] for row in some]
+    return _each_encoder(EmbeddingMap(sentences, _encoders(results, kept), color=colors, projection="t-SNE"))
+
+
+def _each_encoder(panel: EmbeddingMap) -> Figures:
+    return {name: panel.figure(encoder=name) for name in panel.state.encoders}
+
+
+def _encoders(results: Results, kept: Path | None) -> dict[str, SentenceEncoder]:
+    """The untrained encoder, and the first seed of each trained row that was kept.
+
+    Raises:
+        ValueError: no folder of kept encoders, or none of the rows' in it.
+    """
+    backbone, pooling = results.profile.encoders["base"].name, results.profile.pooling
+    place = results.profile.files.get(backbone, backbone)
+    found = {"plain": SentenceEncoder.from_pretrained(place, pooling=pooling)}
+    for label, seeds in results.lines.items():
+        folder = kept and kept / next(iter(seeds.values()))["hash"]
+        if folder and folder.is_dir():
+            found[label] = SentenceEncoder.from_pretrained(folder)
+    if len(found) == 1:
+        raise ValueError(
+            f"{kept or 'no folder'} has no trained encoder of {results.experiment.name}: keep them with "
+            f"`cselab experiment run {results.experiment.name} --keep-encoders FOLDER`, and give --encoders FOLDER"
+        )
+    return found
+
+
+def rescaling(results: Results | None, _: Path | None) -> Figures:
+    """Focal-InfoNCE 1: the logit of a pair by its cosine, in InfoNCE and in Focal-InfoNCE (times the temperature)."""
+    cosines = np.linspace(-1, 1, 81)
+    lines = {
+        "InfoNCE": cosines,
+        "positives, s · s": cosines**2,
+        **{f"negatives, s (s + {m:g})": cosines * (cosines + m) for m in (0.1, 0.3, 0.5)},
+    }
+    traces = [go.Scatter(x=cosines, y=line, mode="lines", name=name) for name, line in lines.items()]
+    axes = {"title": {"text": "cosine s"}}, {"title": {"text": "logit times the temperature"}}
+    return {"": Plane("Focal-InfoNCE multiplies each cosine by a factor of its own", traces, *axes).figure()}
+
+
+Drawing = Callable[[Any, Path | None], Figures]
+FIGURES: dict[str, tuple[str, Drawing]] = {
+    "whitenedcse-figure1": ("whitenedcse-figure1", maps),
+    "whitenedcse-figure3": ("whitenedcse-figure3", paths),
+    "imsimcse-figure1": ("imsimcse-figure1", places),
+    "survey-figure3": ("survey-figure3", places),
+    "survey-figure4": ("survey-table10", titles),
+    "focal-figure1": ("focal-table2", rescaling),
+}
+"""The figures that can be drawn, the experiment behind each, and the function."""
+
+
+def draw(name: str, results: Results, kept: Path | None) -> Figures:
+    """The figures of a name in `FIGURES`; the title of each has the encoder and the corpus.
+
+    Args:
+        results: of the experiment behind the figure.
+        kept: the folder of `run_experiment(keep_encoders=...)`, for maps of sentences.
+
+    Raises:
+        ValueError: nothing was run, or a map without kept encoders.
+    """
+    if results.nothing:
+        raise ValueError(f"{results.nothing}: `cselab experiment run {results.experiment.name}` computes it")
+    source = f"{results.profile.encoders['base'].name}, {results.profile.corpus}"
+    figures = FIGURES[name][1](results, kept)
+    for figure in figures.values():
+        title = figure.layout.title.text
+        own = "" if title.startswith("Step ") else f"<br>{title}"
+        figure.update_layout(title_text=f"{name}: {source}{own}" if name != "focal-figure1" else title)
+    return figures
+
+
+def write_images(figures: Figures, name: str, folder: Path) -> list[Path]:
+    """Write each figure as SVG and PNG, by kaleido where it is installed, otherwise by Playwright and a browser.
+
+    Raises:
+        ModuleNotFoundError: neither is installed.
+    """
+    files = []
+    folder.mkdir(parents=True, exist_ok=True)
+    for ending, figure in figures.items():
+        figure.update_layout(width=820, height=600, paper_bgcolor="white", plot_bgcolor="white", margin={"t": 90})
+        stem = "-".join(filter(None, (name, ending.replace(" ", "-").replace(",", "").replace("/", "-"))))
+        files += [(figure, folder / f"{stem}.{kind}") for kind in ("svg", "png")]
+    if find_spec("kaleido") is not None:
+        for figure, file in files:
+            figure.write_image(file)
+    elif find_spec("playwright") is not None:
+        _by_browser(files)
+    else:
+        raise ModuleNotFoundError("SVG and PNG need kaleido: pip install kaleido", name="kaleido")
+    return [file for _, file in files]
+
+
+def _by_browser(files: list[tuple[go.Figure, Path]]) -> None:
+    from playwright.sync_api import sync_playwright
+
+    program = next(filter(None, map(shutil.which, BROWSERS)), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page()
+        page.set_default_timeout(120_000)
+        page.add_script_tag(content=get_plotlyjs())
+        for figure, file in files:
+            kind = file.suffix[1:]
+            drawn = "([figure, format]) => Plotly.toImage(figure, {format, width: 820, height: 600, scale: 2})"
+            address = page.evaluate(drawn, [json.loads(figure.to_json()), kind])
+            file.write_bytes(_decoded(address))
+        browser.close()
+
+
+def _decoded(address: str) -> bytes:
+    """The content of a data address, as base64 or with percent signs."""
+    head, _, content = address.partition(",")
+    return base64.b64decode(content) if head.endswith("base64") else unquote_to_bytes(content)
