@@ -95,6 +95,20 @@ def test_a_lesson_states_its_minutes_and_those_of_each_piece(notebook):
         assert str(round(lessons.minutes_of_piece(notebook.cells[at + 2].source))) in dict(stated)
 
 
+def test_the_teachers_pages_have_the_minutes_of_each_lesson_and_a_plan_of_three_hours():
+    pages = [(lessons.NOTEBOOKS / "README.md"), lessons.NOTEBOOKS.parent / "docs" / "teaching.md"]
+    notes, plans = (page.read_text(encoding="utf-8") for page in pages)
+    for name, found in lessons.lessons().items():
+        assert f"| `{name}` | {found['minutes']}" in notes
+        row = " | ".join(str(found[what]) for what in ("minutes", "guesses", "pieces", "further"))
+        assert f"| `{name}` | {row} |" in plans
+    plan = plans.partition("### 3 hours")[2].partition("### ")[0]
+    parts = {name: int(minutes) for minutes, name in re.findall(r"^\| (\d+) \| `?(\w+)", plan, re.MULTILINE)}
+    minutes = [int(found) for found in re.findall(r"^\| (\d+) \|", plan, re.MULTILINE)]
+    assert sum(minutes) == 180
+    assert all(parts[name] == lessons.lessons()[name]["minutes"] for name in ("00_tour", "02_simcse", "10_benchmarks"))
+
+
 def test_what_explains_a_guess_is_folded_and_each_guess_has_a_name_of_its_own(notebook):
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     assert [text for text in texts if "**Explain" in text] == []
