@@ -139,7 +139,7 @@ def notebooks_check(handed_in: Path, output: Path, timeout: float) -> None:
     from pandas import DataFrame
 
     from cselab._util.writing import cannot_write, write_text
-    from cselab_lab.headless.checking import check_pieces
+    from cselab_lab.lessons.checking import check_pieces
     from cselab_lab.tables import table
 
     with cannot_write(output):

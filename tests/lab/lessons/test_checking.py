@@ -4,9 +4,9 @@ import nbformat
 import pytest
 from click.testing import CliRunner
 from cselab_lab import cli
-from cselab_lab.headless.checking import check_pieces
 from cselab_lab.headless.collecting import collect
 from cselab_lab.headless.notebook_folder import bundled_notebooks
+from cselab_lab.lessons.checking import check_pieces
 from cselab_lab.lessons.guesses import guess
 from nbformat.v4 import new_output
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .collecting import collect, handed_in, status_of
-from .notebook_folder import bundled_notebooks, read_notebook
+from cselab_lab.headless.collecting import collect, handed_in, status_of
+from cselab_lab.headless.notebook_folder import bundled_notebooks, read_notebook
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -119,7 +119,7 @@ def _process(pieces: Mapping[str, list[str]], time_limit: float) -> tuple[dict[s
     token = secrets.token_hex(8)
     why = "error: the process ended"
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "cselab_lab.headless.checking"]
+        command = [sys.executable, "-m", "cselab_lab.lessons.checking"]
         given = json.dumps({"token": token, "pieces": pieces})
         try:
             said = subprocess.run(
@@ -132,7 +132,7 @@ def _process(pieces: Mapping[str, list[str]], time_limit: float) -> tuple[dict[s
 
 def _verdict(source: str, check: str) -> str:
     """The last line of the check of a piece, in this process."""
-    from cselab_lab.lessons import exercises
+    from . import exercises
 
     told: list[str] = []
     exercises.staged_check = lambda answer, exercise: told.append(exercises.diagnose(answer, exercise).lines[-1])
