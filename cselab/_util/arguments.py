@@ -202,7 +202,8 @@ def check_arguments(function: Callable, given: Mapping[str, Any]) -> None:
 
 def check_fields(instance: Any) -> None:
     """Check the fields of a dataclass by its annotations; a number of numpy or torch becomes Python's."""
-    for name, annotation in hints(type(instance)).items():
+    kind: Any = type(instance)
+    for name, annotation in hints(kind).items():
         object.__setattr__(instance, name, check_argument(name, getattr(instance, name), annotation))
 
 

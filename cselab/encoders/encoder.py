@@ -237,7 +237,7 @@ class SentenceEncoder(nn.Module):
     ) -> None:
         """Make this encoder of the parts that a folder has."""
         parts = open_parts(name_or_path, revision, asked)
-        type(self).__init__(self, **parts, precision=precision)  # type: ignore[misc]
+        type(self).__init__(self, **parts, precision=precision)
         self.pooling_given = "pooling" in parts
         self.eval()
 
