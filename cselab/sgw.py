@@ -370,10 +370,10 @@ def _inverse_square_root_2x2(covariance: Tensor, eps: float) -> Tensor:
     k = torch.frexp(trace).exponent.clamp(-120, 120) // 2
     size = torch.ldexp(torch.ones_like(trace), -2 * k)
     a, b, c = (covariance[..., i, j] * size for i, j in ((0, 0), (0, 1), (1, 1)))
-    eps = eps * size
+    least = eps * size
     # det M from det C, which only rounding makes negative
-    s = ((a * c - b * b).clamp(min=0) + eps * (a + c) + eps**2).sqrt()
-    a, c = a + eps, c + eps
+    s = ((a * c - b * b).clamp(min=0) + least * (a + c) + least**2).sqrt()
+    a, c = a + least, c + least
     adjugate = torch.stack([c + s, -b, -b, a + s], dim=-1).unflatten(-1, (2, 2))
     root = s * (a + c + 2 * s).sqrt() * torch.ldexp(torch.ones_like(trace), k)
     return adjugate / root[..., None, None]

@@ -19,6 +19,7 @@ from .significance import (
     ROUNDING,
     defined,
     is_constant,
+    near_one,
     require_finite,
     require_rows,
     resampled,
@@ -133,9 +134,10 @@ def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegative
     if np.abs(scores).max() > LARGEST:
         raise ValueError(f"a score of {np.abs(scores).max():g}: scores above {LARGEST:g} cannot be compared")
     rows, columns = np.triu_indices(m, 1)
-    differences = scores[rows] - scores[columns]
+    scaled, _ = near_one(scores)
+    differences = scaled[rows] - scaled[columns]
     means = differences.mean(axis=1)
-    constant = is_constant(differences, scores)
+    constant = is_constant(differences, scaled)
     errors = np.where(constant, 1.0, differences.std(axis=1, ddof=1) / np.sqrt(n))
     statistics = np.where(constant, 0.0, np.abs(means) / errors)
     if n < FEW:
@@ -145,7 +147,7 @@ def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegative
     else:
         null = _studentised(differences - means[:, None], resamples, seed)
         p_values, test = step_down(statistics, null), "bootstrap over units, step-down over all pairs"
-    untested = constant & (np.abs(means) > ROUNDING * np.abs(scores).max())
+    untested = constant & (np.abs(means) > ROUNDING * np.abs(scaled).max())
     p_values[constant] = 1.0
     pairs = list(zip(rows[untested].tolist(), columns[untested].tolist(), strict=True))
     return Ranking(scores.mean(axis=1), _square(m, p_values), test, pairs)

@@ -229,14 +229,16 @@ def paired_t_test(first: Sequence[float], second: Sequence[float], name: str = "
         raise ValueError(
             f"each method needs scores of the same seeds, at least two; got {len(first)} and {len(second)}"
         )
-    differences = np.asarray(second, dtype=float) - np.asarray(first, dtype=float)
-    if is_constant(differences[None], np.asarray([first, second], dtype=float))[0]:
-        raise ValueError(f"all {len(differences)} differences are {differences[0]:g}: no spread to test against")
-    result = ttest_rel(second, first)
-    low, high = result.confidence_interval(0.95)
+    both, exponent = near_one(np.asarray([first, second], dtype=np.float64))
+    differences = both[1] - both[0]
+    if is_constant(differences[None], both)[0]:
+        constant = np.ldexp(differences[0], exponent)
+        raise ValueError(f"all {len(differences)} differences are {constant:g}: no spread to test against")
+    result = ttest_rel(both[1], both[0])
+    low, high = np.ldexp(result.confidence_interval(0.95), exponent)
     return Comparison(
         name=name,
-        difference=float(differences.mean()),
+        difference=float(np.ldexp(differences.mean(), exponent)),
         interval=(float(low), float(high)),
         p_value=float(result.pvalue),
         test="paired t-test",
@@ -343,10 +345,16 @@ def _scored(
     return np.divide((x * y).sum(axis=1), spread, out=np.full(len(x), np.nan), where=varies & (spread > 0))
 
 
+def near_one(values: Shaped[np.ndarray, "..."]) -> tuple[Float[np.ndarray, "..."], int]:
+    """The values / 2^k in float64, the largest near 1, and k: exact, but squares of tiny and huge numbers are lost."""
+    values = values.astype(np.float64)
+    exponent = int(np.frexp(np.abs(values).max(initial=0.0))[1])
+    return np.ldexp(values, -exponent), exponent
+
+
 def _from_0_to_1(values: Shaped[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
     """The values moved and scaled, which no correlation notices: squares of tiny and of huge numbers have no float."""
-    values = values.astype(np.float64)
-    values = np.ldexp(values, -int(np.frexp(np.abs(values).max(initial=0.0))[1]))  # exact
+    values, _ = near_one(values)
     values = values - values.min(initial=np.inf)
     return values / (values.max(initial=0.0) or 1.0)
 

@@ -8,8 +8,9 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cselab._util.arguments import Satisfies, check_argument
+from cselab.metrics.significance import near_one
 
-from .whitening import FLOATS, near_one
+from .whitening import FLOATS
 
 
 class ComponentsRemoved(TransformerMixin, BaseEstimator):

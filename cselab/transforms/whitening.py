@@ -13,15 +13,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from cselab._util.arguments import check_argument
 from cselab.metrics.geometry import rank
+from cselab.metrics.significance import near_one
 
 FLOATS = [np.float64, np.float32]
-
-
-def near_one(x: Float[np.ndarray, "n d"]) -> tuple[Float[np.ndarray, "n d"], int]:
-    """x / 2^k with its largest entry near 1, in float64, and k: the squares of tiny and of huge numbers are lost."""
-    x = x.astype(np.float64)
-    exponent = int(np.frexp(np.abs(x).max())[1])
-    return np.ldexp(x, -exponent), exponent
 
 
 class BertWhitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):

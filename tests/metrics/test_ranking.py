@@ -126,6 +126,17 @@ def test_the_same_difference_everywhere_is_not_certain(case):
     assert (others.p_values[0, 1] <= ranking.p_values[1, 2]) and not others.untested
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1e-12, 1e12, 1e97])
+@pytest.mark.parametrize("units", [4, 15])
+def test_the_unit_of_the_scores_changes_no_p_value(scale, units):
+    (scores,) = tables(4, units, 1, gap=3.0)
+    assert_allclose(rank_means(scale * scores, 100).p_values, rank_means(scores, 100).p_values, atol=1e-9)
+    one, two = paired_t_test(*scores[:2].tolist()), paired_t_test(*(scale * scores[:2]).tolist())
+    assert_allclose(
+        [two.p_value, two.difference / scale, two.interval[0] / scale], [one.p_value, one.difference, one.interval[0]]
+    )
+
+
 def test_a_copy_of_a_system_ties_with_it_and_changes_no_other_p_value():
     (scores,) = tables(3, 15, 1, gap=2.0, seed=8)
     alone, with_copy = rank_means(scores), rank_means(np.concatenate([scores, scores[:1]]))

@@ -105,7 +105,7 @@ def _opened(subject: Any, pooling: str | None) -> Any:
         return subject
     if isinstance(subject, str) or (isinstance(subject, Path) and subject.is_dir()):
         return SentenceEncoder.from_pretrained(subject, pooling=pooling)
-    vectors = _read_vectors(subject) if isinstance(subject, Path) else subject
+    vectors: Any = _read_vectors(subject) if isinstance(subject, Path) else subject
     vectors = vectors.detach().cpu() if hasattr(vectors, "detach") else np.asarray(vectors)
     vectors = vectors.float().numpy() if str(vectors.dtype) == "torch.bfloat16" else np.asarray(vectors)
     if vectors.ndim != 2 or vectors.dtype.kind in NO_NUMBERS or min(vectors.shape) < 1 or len(vectors) < 2:
