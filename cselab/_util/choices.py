@@ -35,18 +35,24 @@ def did_you_mean(name: str, known: Iterable[str], likeness: float = 0.6) -> str:
     return f" Did you mean {other!r}?" if other is not None else ""
 
 
+MANY = 30  # names, among which the nearest one would be hard to see
+
+
 def check_choice(what: str, name: str, known: Iterable[str], likeness: float = 0.6, also: str = "") -> None:
-    """Raise ValueError unless the name is known; the message has the nearest name, or else all names and options.
+    """Raise ValueError unless the name is known; the message has the nearest name, all names, and further options.
+
+    If a name is near, a list of more than `MANY` names is left out.
 
     >>> check_choice("encoder", "mcro", ["micro", "mini"])
     Traceback (most recent call last):
         ...
-    ValueError: unknown encoder 'mcro'. Did you mean 'micro'?
+    ValueError: unknown encoder 'mcro'. Did you mean 'micro'? Choose one of micro, mini
     """
     known = tuple(known)
     if name not in known:
-        choices = f" Choose one of {', '.join(known)}{also}"
-        raise ValueError(f"unknown {what} {name!r}.{did_you_mean(str(name), known, likeness) or choices}")
+        hint = did_you_mean(str(name), known, likeness)
+        choices = "" if hint and len(known) > MANY else f" Choose one of {', '.join(known)}{also}"
+        raise ValueError(f"unknown {what} {name!r}.{hint}{choices}")
 
 
 def register_class(table: dict[str, Any], kind: str, name: str, entry: type) -> None:

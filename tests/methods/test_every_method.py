@@ -283,9 +283,11 @@ def test_an_unknown_choice_is_refused_with_the_allowed(name, parameter, value, a
         create_method(name, **{parameter: value})
 
 
-def test_an_unknown_method_lists_the_known():
-    with pytest.raises(ValueError, match=f"unknown method 'simsce'.* Choose one of {', '.join(METHODS)}"):
+def test_an_unknown_method_names_the_nearest_or_lists_the_known():
+    with pytest.raises(ValueError, match=r"unknown method 'simsce'\. Did you mean 'simcse'\?$"):
         get_method("simsce")
+    with pytest.raises(ValueError, match=f"unknown method 'xyz'\\. Choose one of {', '.join(METHODS)}"):
+        get_method("xyz")
 
 
 @pytest.mark.parametrize(

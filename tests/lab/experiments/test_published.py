@@ -79,7 +79,7 @@ def test_claims_that_the_tables_contradict_say_so():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: tables_of("simcse"), "unknown paper 'simcse'. Did you mean 'imsimcse'?"),
+        (lambda: tables_of("simcse"), "unknown paper 'simcse'. Did you mean 'imsimcse'? Choose one of whitenedcse,"),
         (lambda: published_table("focal", 9), "expected one of tables 1, 2, 3, 4, 5"),
         (lambda: published_table("whitenedcse", 3).cell("ICA", "STS-Avg."), "no row 'ICA'; it has None"),
         (lambda: published_table("whitenedcse", 3).cell("PCA-whitening", "x"), "no column 'x'; it has STS-Avg."),

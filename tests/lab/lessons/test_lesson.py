@@ -76,7 +76,7 @@ def test_a_cell_that_runs_after_a_restart_names_the_cells_to_run_first(capsys):
     ("arguments", "said"),
     [
         (dict(profile="tiny"), "unknown profile 'tiny'. Choose one of smoke, classroom, paper"),
-        (dict(step=3), r"unknown setting 'step'. Did you mean 'steps'\?$"),
+        (dict(step=3), r"unknown setting 'step'. Did you mean 'steps'\? Choose one of encoder"),
         (dict(steps="sixty"), "00_tour: parameter 'steps' needs an int"),
         (dict(seed=1.5), "00_tour: parameter 'seed' needs an int"),
         (dict(lr="fast"), "00_tour: parameter 'lr' needs a float"),
