@@ -116,5 +116,5 @@ def test_save_writes_an_svg_of_all_planes_with_their_titles(page):
     assert saved.value.suggested_filename == "cselab.svg"
     drawn = ElementTree.parse(saved.value.path()).getroot()
     assert drawn.tag.endswith("svg") and len([one for one in drawn if one.tag.endswith("svg")]) == 2
-    text = " ".join(drawn.itertext())
+    text = " ".join(" ".join(drawn.itertext()).split())
     assert "Four points" in text and "The same & again" in text

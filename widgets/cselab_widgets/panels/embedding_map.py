@@ -557,6 +557,7 @@ def _region(name: str, points: np.ndarray, style: Style) -> go.Scatter:
         opacity=0.16,
         fillcolor=style.color,
         line={"color": style.color, "width": 0},
+        cliponaxis=False,
         hoverinfo="skip",
     )
 
@@ -582,6 +583,7 @@ def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
         uid="names",
         mode="text",
         textfont={"size": 15},
+        cliponaxis=False,
         hoverinfo="skip",
     )
 
