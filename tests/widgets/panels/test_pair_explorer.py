@@ -66,7 +66,7 @@ def test_grades_out_of_order_are_named_with_their_kinds(pairs):
     """Under this encoder the pairs of grade 0 are the same word, those of grade 2 are not."""
     turned = Pairs(pairs.sentences1, pairs.sentences2, [0.0] * 4 + [2.0] * 4 + [1.0] * 4, subsets=pairs.subsets)
     (plane,) = PairExplorer({"cone": Letters(0.1)}, turned, "a", "b").planes()
-    assert plane.words == "Trap: grade 0 right of 1: same."
+    assert plane.words == "A trap: the pairs of grade 0 (same) lie right of those of grade 1."
     (plane,) = PairExplorer({"cone": Letters(0.1)}, pairs, "a", "b").planes()
     assert plane.words == "Every grade lies right of the grade below it."
 

@@ -408,13 +408,20 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
     marker = {
         "symbol": ["circle-open"] + ["arrow"] * (len(path) - 1),
         "angleref": "previous",
-        "size": [12] + [12] * (len(path) - 1),
+        "size": [14] + [17] * (len(path) - 1),
         "line": {"width": [2] + [0] * (len(path) - 1)},
     }
     every = -(-len(path) // STEPS_NAMED)  # so that their numbers do not overlap
     numbers_of_steps = [f"{at.step}" if row % every == 0 else "" for row, at in enumerate(path)]
     named = {"mode": "lines+markers+text", "texttemplate": numbers_of_steps, "textposition": "top center"}
     traces += [
+        go.Scatter(
+            **_places(travelled),
+            uid=f"{method}: travelled",
+            hoverinfo="skip",
+            mode="lines",
+            line={"color": style.color, "width": 3},
+        ),
         go.Scatter(
             **_places(path),
             **_hover(method, path),
@@ -424,13 +431,6 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             opacity=0.9,
             line={"color": style.color, "width": 1},
             marker=marker,
-        ),
-        go.Scatter(
-            **_places(travelled),
-            uid=f"{method}: travelled",
-            hoverinfo="skip",
-            mode="lines",
-            line={"color": style.color, "width": 3},
         ),
         go.Scatter(
             **_places(here),
@@ -543,7 +543,7 @@ def _cosines(state: AlignmentUniformityState, bands: Bands) -> Plane:
         shown, title = state.cosines[at.method][at.at.step], f"{escape(at.method)}, step {at.at.step}: cosine "
         low, high = (shown[rows].mean() for rows in (bands.rows[0], bands.rows[-1]))
         title += f"{low:.2f} at grade {bands.names[0]}, {high:.2f} at {bands.names[-1]}"
-    hills = ridges(shown, bands, "cosines")
+    hills = ridges(shown, bands, "cosines", color=AFTER)
     for trace in hills:
         trace.visible = at is not None
     limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
@@ -575,8 +575,10 @@ def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
     """The axes for all steps at once, so that they do not move: from random vectors, and from pairs that are equal."""
     across = [point.at.uniformity for point in state.checkpoints]
     left = min(RANDOM[0], *across) - 0.1
-    high = max(0.1, *(point.at.alignment for point in state.checkpoints))
-    return rounded([left, max(across) + 0.08 * (max(across) - left)]), rounded([0.0, 1.2 * high])
+    up = [point.at.alignment for point in state.checkpoints]
+    room = 0.5 * max(max(up) - min(up), 0.05)
+    right = max(across) + 0.08 * (max(across) - left)
+    return rounded([left, right]), rounded([max(0.0, min(up) - room), max(up) + room])
 
 
 def _random(up: list[float]) -> go.Scatter:
@@ -584,13 +586,13 @@ def _random(up: list[float]) -> go.Scatter:
     low, high = RANDOM
     return go.Scatter(
         x=[low, high, high, low],
-        y=[0, 0, up[1], up[1]],
+        y=[up[0], up[0], up[1], up[1]],
+        text=["", "", " random vectors", ""],
+        textposition="bottom right",
         uid="random",
-        mode="lines",
+        mode="lines+text",
         fill="toself",
         fillcolor="rgba(128, 128, 128, 0.18)",
         line={"width": 0, "color": INK},
-        hoveron="fills",
-        hoverinfo="text",
-        text="random vectors of 64 or more dimensions",
+        hoverinfo="skip",
     )

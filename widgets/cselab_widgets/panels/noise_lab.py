@@ -327,11 +327,11 @@ def _cloud(state: NoiseLabState) -> Plane:
             )
         )
     at = seen(clouds.clean[[other]])[0]
-    texts = [escape(textwrap.shorten(state.sentences[one], 40)) for one in (row, other)]
+    texts = [escape(textwrap.shorten(state.sentences[one], 40, placeholder=" \u2026")) for one in (row, other)]
     traces.append(
         go.Scatter(
             x=rounded([0, at[0]]),
-            y=rounded([-ring[:, 1].max(), ring[:, 1].max()]),
+            y=rounded([-1.15 * ring[:, 1].max(), 1.15 * ring[:, 1].max()]),
             uid="texts",
             text=[f"<b>{texts[0]}</b>", f"neighbour: <b>{texts[1]}</b>"],
             mode="text",
@@ -340,7 +340,7 @@ def _cloud(state: NoiseLabState) -> Plane:
             hoverinfo="skip",
         )
     )
-    everything = np.concatenate([1.25 * ring, *(points for points, *_ in shown.values())])
+    everything = np.concatenate([1.35 * ring, *(points for points, *_ in shown.values())])
     low, high = everything.min(axis=0), everything.max(axis=0)
     room = 0.06 * (high - low).max()
     ranges = [rounded([start - room, end + room]) for start, end in zip(low, high, strict=True)]

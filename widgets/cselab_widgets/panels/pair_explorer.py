@@ -252,18 +252,20 @@ def medians(cosines: np.ndarray, bands: Bands) -> list[float]:
 
 
 def out_of_order(state: PairExplorerState, encoder: str) -> str:
-    """The grades whose pairs are more alike than those of the next grade, and the kinds of these pairs."""
+    """The grade whose pairs are most wrongly more alike than those of the next grade, and the kinds of these pairs."""
     grades, kinds = state.data.bands["grade"], state.data.pairs.subsets
     middles = medians(state.data.cosines(encoder, state.removed), grades)
     wrong = [at for at in range(len(middles) - 1) if middles[at] > middles[at + 1]]
     if not wrong:
         return "Every grade lies right of the grade below it."
+    worst = max(wrong, key=lambda at: middles[at] - middles[at + 1])
     of = ""
     if kinds:
-        most = Counter(kinds[row] for at in wrong for row in grades.rows[at]).most_common(2)
-        of = f": {' and '.join(kind for kind, _ in most)}"
-    pairs = " and ".join(f"{grades.names[at]} right of {grades.names[at + 1]}" for at in wrong)
-    return f"Trap: grade {pairs}{of}."
+        most = Counter(kinds[row] for row in grades.rows[worst]).most_common(3)
+        of = f" ({', '.join(kind for kind, _ in most)})"
+    return (
+        f"A trap: the pairs of grade {grades.names[worst]}{of} lie right of those of grade {grades.names[worst + 1]}."
+    )
 
 
 def summary(state: PairExplorerState) -> str:
@@ -464,7 +466,7 @@ def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:
     )
     name = go.Scatter(
         x=line.x[:1],
-        y=[bands + 0.02],
+        y=[bands - 0.06],
         uid=f"{encoder}: its name",
         text=["<b>your pair</b>"],
         textposition="top center",

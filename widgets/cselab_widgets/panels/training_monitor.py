@@ -456,7 +456,7 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
                 hoverinfo="skip",
                 visible=len(state.others[name]) > 1,
             ),
-            _line(f"{column}: {name}", steps, mean, {"color": color, "width": 1.5}, name, name=name, showlegend=keyed),
+            _line(f"{column}: {name}", steps, mean, {"color": color, "width": 2.5}, name, name=name, showlegend=keyed),
         ]
     steps, values = curve(state.rows, column)
     drawn = "lines+markers" if len(steps) < 40 else "lines"
