@@ -420,7 +420,8 @@ def _spectra(state: WhiteningLabState, whitened: Outcome) -> Plane:
         {"title": {"text": "principal axis, largest first"}},
         {"title": {"text": "variance"}, **decades(np.concatenate([line.y for line in lines]))},
         words=_too_few(state)
-        or "A white spectrum is flat at 1. Try a batch smaller than the width: held-out sentences explode.",
+        or f"A white spectrum is flat at 1. {len(whitened.others)} held-out sentences span at most "
+        f"{len(whitened.others) - 1} axes. Try a batch smaller than the width.",
     )
 
 
