@@ -46,7 +46,8 @@ def test_the_neighbour_is_the_nearest_and_lies_along_the_axis_towards_it(lab):
     distances[5] = np.inf
     drawn = traces(lab, sentence=5)
     assert drawn["radii"].x[5] == pytest.approx(distances.min(), abs=1e-3)
-    assert drawn["texts"].x[1] == pytest.approx(distances.min(), abs=1e-3)
+    star = drawn["neighbour, off-dropout"]
+    assert (star.x[0], star.y[0]) == pytest.approx((distances.min(), 0), abs=1e-3)
     assert drawn["off-dropout"].x[0] == pytest.approx(0, abs=1e-6)
 
 

@@ -294,6 +294,9 @@ def _cloud(state: NoiseLabState) -> Plane:
         flat, lengths = (rows - centre) @ axes.T, np.linalg.norm(rows - centre, axis=1, keepdims=True)
         return flat * lengths / np.linalg.norm(flat, axis=1, keepdims=True).clip(min=1e-12)
 
+    def shorten(row: int) -> str:
+        return textwrap.shorten(state.sentences[row], 40, placeholder=" \u2026")
+
     turn = np.linspace(0, 2 * np.pi, 73)
     ring = clouds.radius[row] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     shown = {
@@ -327,20 +330,17 @@ def _cloud(state: NoiseLabState) -> Plane:
             )
         )
     at = seen(clouds.clean[[other]])[0]
-    texts = [escape(textwrap.shorten(state.sentences[one], 40, placeholder=" \u2026")) for one in (row, other)]
     traces.append(
         go.Scatter(
-            x=rounded([0, at[0]]),
-            y=rounded([-1.15 * ring[:, 1].max(), 1.15 * ring[:, 1].max()]),
-            uid="texts",
-            text=[f"<b>{texts[0]}</b>", f"neighbour: <b>{texts[1]}</b>"],
-            mode="text",
-            textposition=["bottom center", "top center"],
-            cliponaxis=False,
+            x=rounded([at[0]]),
+            y=rounded([at[1]]),
+            uid="neighbour, off-dropout",
             hoverinfo="skip",
+            mode="markers",
+            marker={"color": INK, "symbol": "star-open", "size": 16, "line": {"width": 2}},
         )
     )
-    everything = np.concatenate([1.35 * ring, *(points for points, *_ in shown.values())])
+    everything = np.concatenate([ring, *(points for points, *_ in shown.values())])
     low, high = everything.min(axis=0), everything.max(axis=0)
     room = 0.06 * (high - low).max()
     ranges = [rounded([start - room, end + room]) for start, end in zip(low, high, strict=True)]
@@ -353,8 +353,8 @@ def _cloud(state: NoiseLabState) -> Plane:
         {"title": {"text": "towards the neighbour"}, **width},
         {"title": {"text": "across"}, **height},
         square=True,
-        words=f"Each dot stands at its distance from the star in all {len(centre)} dimensions; only its direction is "
-        "flattened.",
+        words=f"\u201c{shorten(row)}\u201d (star) and \u201c{shorten(other)}\u201d (squares), at true distances in "
+        f"{len(centre)} dimensions; only directions are flattened.",
         tall=SQUARE,
     )
 
