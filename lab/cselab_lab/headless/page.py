@@ -78,14 +78,12 @@ def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
 
 def link_pages(pages: Iterable[Path]) -> None:
     """Let links to notebooks lead to the pages next to a page; a link without such a page becomes text."""
-
-    def linked(found: re.Match[str], folder: Path) -> str:
-        name, words = found.groups()
-        return f'<a href="{name}.html">{words}</a>' if (folder / f"{name}.html").is_file() else f"{words} (make lab)"
-
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        write_text(page, LINK.sub(lambda found, folder=page.parent: linked(found, folder), text))
+        for whole, name, words in {found.group(0, 1, 2) for found in LINK.finditer(text)}:
+            is_there = (page.parent / f"{name}.html").is_file()
+            text = text.replace(whole, f'<a href="{name}.html">{words}</a>' if is_there else f"{words} (make lab)")
+        write_text(page, text)
 
 
 LOADING = (

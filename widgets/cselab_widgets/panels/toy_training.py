@@ -4,12 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any
 
 from cselab.world import World
+from cselab.world.frames import Frame
 
 from ..kit.inputs import texts
 from ..kit.page_panel import COMPUTING, PagePanel
@@ -176,8 +177,8 @@ def short_sentences() -> tuple[list[str], list[str]]:
     drawn: dict[str, dict[str, set[str]]] = {topic: {} for topic in TOPICS}
     for number in range(DRAWN):
         topic = TOPICS[number % len(TOPICS)]
-        meaning = world.meaning(rng, "train", lambda frame, topic=topic: frame.topic == topic and not frame.opinion)
-        text = world.say(replace(meaning, time="", place="", way="", negated=False), rng).text
+        meaning = world.meaning(rng, "train", partial(_is_fact, topic))
+        text = world.say(replace(meaning, time="", place=None, way="", negated=False), rng).text
         if len(text) <= SHORT and text[1:].islower():
             drawn[topic][text] = set(re.findall(r"\w+", text.lower()))
     kept: list[tuple[str, str]] = []
@@ -187,3 +188,7 @@ def short_sentences() -> tuple[list[str], list[str]]:
         kept += [(text, topic) for text in frequent[:KEPT]]
     sentences, topics = map(list, zip(*kept, strict=True))
     return sentences, topics
+
+
+def _is_fact(topic: str, frame: Frame) -> bool:
+    return frame.topic == topic and not frame.opinion
