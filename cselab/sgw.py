@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from cselab._util.arguments import Momentum, NonNegativeFloat, Satisfies, UnitInterval, checked
+from cselab._util.arguments import Momentum, NonNegativeFloat, PositiveInt, Satisfies, UnitInterval, checked
 
 Kind = Annotated[str, Satisfies("'zca' or 'pca'", ("zca", "pca").__contains__)]
 Divisor = Annotated[str, Satisfies("'n' or 'n-1'", ("n", "n-1").__contains__)]
@@ -231,7 +231,7 @@ class ShuffledGroupWhitening(nn.Module):
     @checked
     def __init__(
         self,
-        width: int,
+        width: PositiveInt,
         num_groups: int | None = None,
         *,
         kind: Kind = "zca",

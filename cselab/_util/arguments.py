@@ -50,7 +50,7 @@ class Because:
 
 Texts = Annotated[
     Sequence[str],
-    Satisfies("a list of texts", lambda x: not isinstance(x, list | tuple) or all(isinstance(one, str) for one in x)),
+    Satisfies("a list of texts", lambda x: not hasattr(x, "__len__") or all(isinstance(one, str) for one in x)),
 ]
 
 
