@@ -405,12 +405,7 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
     traces = []
     if not single:
         traces.append(_bundle(method, seeds, style.color, numbers))
-    marker = {
-        "symbol": ["circle-open"] + ["arrow"] * (len(path) - 1),
-        "angleref": "previous",
-        "size": [14] + [17] * (len(path) - 1),
-        "line": {"width": [2] + [0] * (len(path) - 1)},
-    }
+    marker = {"symbol": "arrow", "angleref": "previous", "size": [0] + [17] * (len(path) - 1)}
     every = -(-len(path) // STEPS_NAMED)  # so that their numbers do not overlap
     numbers_of_steps = [f"{at.step}" if row % every == 0 else "" for row, at in enumerate(path)]
     named = {"mode": "lines+markers+text", "texttemplate": numbers_of_steps, "textposition": "top center"}
@@ -419,7 +414,8 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             **_places(travelled),
             uid=f"{method}: travelled",
             hoverinfo="skip",
-            mode="lines",
+            mode="lines+markers",
+            marker={"symbol": "circle-open", "size": [14] + [0] * (len(travelled) - 1), "line": {"width": 2.5}},
             line={"color": style.color, "width": 3},
         ),
         go.Scatter(
