@@ -64,7 +64,9 @@ def planes(state: MethodMapState) -> list[Plane]:
 
     stages, shown = list(STAGES), state.shown
     colors = dict(zip([*FAMILIES][1:], PALETTE, strict=True))  # the baseline has no dots
-    place, heads, below = {}, {}, 0
+    place: dict[int, float] = {}
+    heads: dict[str, float] = {}
+    below = 0
     for family in state.families[1:]:
         rows = sorted((row for row in shown if state.cards[row].family == family), key=lambda row: _pattern(state, row))
         if rows:

@@ -228,6 +228,7 @@ def planes(state: PairExplorerState) -> list[Plane]:
     """For each encoder the cosines of the graded pairs as ridges, and the typed pair as a line across them."""
     data, bands, drawn = state.data, state.bands, []
     across, up = ridge_axes(bands, _limits(state))
+    up["range"] = [up["range"][0], len(bands) + 0.35]  # room for the name of the typed pair
     for encoder, color in encoder_colors(data.encoders).items():
         cosines = data.cosines(encoder, state.removed)
         traces = ridges(cosines, bands, encoder, data.hover, color)
@@ -466,7 +467,7 @@ def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:
     )
     name = go.Scatter(
         x=line.x[:1],
-        y=[bands - 0.06],
+        y=[bands - 0.05],
         uid=f"{encoder}: its name",
         text=["<b>your pair</b>"],
         textposition="top center",
