@@ -19,7 +19,7 @@ from cselab.methods import SimCSE, Views, create_method
 from cselab.methods.contrastive import Contrastive
 from cselab.methods.imsimcse import ImSimCSE, off_dropout_info_nce
 
-pytestmark = pytest.mark.lesson
+pytestmark = [pytest.mark.lesson, pytest.mark.daily]
 
 # By lesson: the cell that takes the step, the name of its loss, the sizes at which it is taken here.
 STEPS = {

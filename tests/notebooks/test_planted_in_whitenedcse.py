@@ -14,7 +14,7 @@ from cselab.losses import multi_positive_info_nce
 from cselab.methods import WhitenedCSE
 from cselab.sgw import ShuffledGroupWhitening
 
-pytestmark = pytest.mark.lesson
+pytestmark = [pytest.mark.lesson, pytest.mark.daily]
 
 FOLDER = bundled_notebooks()
 NOTEBOOK = nbformat.read(FOLDER / "04_whitenedcse.ipynb", as_version=4)

@@ -32,7 +32,6 @@ TRAINED = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("experiment", "label"), TRAINED)
 def test_a_row_trains_and_has_a_dev_score(experiment, label):
     steps = []
@@ -41,7 +40,6 @@ def test_a_row_trains_and_has_a_dev_score(experiment, label):
     assert steps[-1] == (1, 1) and line["best_step"] == 1 and line["scores"]["diversity"] > 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("label", ["word overlap", "plain, first 4 components removed", "plain, whitened"])
 def test_a_baseline_is_measured_without_training(label, tiny):
     line = run_job(job_of("main-comparison", label, tiny, suites=("world",)))
@@ -140,7 +138,6 @@ def test_the_guide_is_the_simcse_of_the_table_with_the_same_seed(seed, tiny):
     assert "seed" not in str(with_seed(settings, None)) and with_seed(with_seed(settings, None), seed) == settings
 
 
-@pytest.mark.slow
 def test_a_guide_is_trained_first_and_not_again_where_it_is_cached(tiny, fitted, tmp_path):
     guided, simcse = (job_of("survey-table8", label, tiny, suites=()) for label in ("DCLR", "SimCSE"))
     apart = run_job(guided)["scores"]
@@ -151,7 +148,6 @@ def test_a_guide_is_trained_first_and_not_again_where_it_is_cached(tiny, fitted,
     assert fitted == [("dclr", str(tmp_path / simcse.hash))]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "label"),
     [
@@ -174,7 +170,6 @@ def test_what_is_cached_is_measured_as_if_it_had_just_been_trained(name, label, 
     assert (vectors[0] == vectors[1]).all()
 
 
-@pytest.mark.slow
 def test_another_command_measures_what_the_first_has_trained_and_a_notebook_opens_it(small, tiny, fitted, tmp_path):
     run_experiment(small, tiny, [0], folder=tmp_path / "one", keep_encoders=tmp_path / "kept")
     found = run_experiment(small, tiny, [0], folder=tmp_path / "two", keep_encoders=str(tmp_path / "kept"))
@@ -183,7 +178,6 @@ def test_another_command_measures_what_the_first_has_trained_and_a_notebook_open
     assert encoder.encode(["Prices rise."]).shape == (1, 128)
 
 
-@pytest.mark.slow
 def test_it_is_trained_again_where_writing_was_cut_off_or_the_versions_are_others(small, tiny, fitted, tmp_path):
     job = job_of(small, "cold", tiny)
     first = run_job(job, cache=tmp_path)
