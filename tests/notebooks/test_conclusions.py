@@ -413,6 +413,7 @@ CHANGES = {  # a place on a page: the page, the experiment, two rows, a measure,
     "Contrastive Tension ends": (PAGE, "whitenedcse-table1", "plain, mean of tokens", "CT", "Avg.", 1),
     "ConSERT's gain of": (PAGE, "whitenedcse-table1", "ConSERT", "plain, mean of the last two layers", "Avg.", 1),
     "The dimension-wise term gains": (PAGE, "imsimcse-table4", TERM, STATIC_LAST[1], "Avg.", 1),
+    "the dimension-wise term scores": (PAGE, "every-method", "simcse", "dimension_wise, [CLS]", "Avg.", 1),
     "Whitening without training is": (PAGE, "imsimcse-table4", "the same, whitened", TERM, "Avg.", 1),
 }
 
