@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.lesson, pytest.mark.daily]
 FOLDER = bundled_notebooks()
 NOTEBOOK = nbformat.read(FOLDER / "04_whitenedcse.ipynb", as_version=4)
 RECORDED = read_recorded(FOLDER / "recorded" / "04_whitenedcse.smoke.json")["records"]
-BUILT = ("given", "one-batch", "guess-loss", "one-batch-losses", "groups", "method-whitened", "method")
+BUILT = ("given", "one-batch", "guess-loss", "one-batch-losses", "guess-groups", "groups", "method-whitened", "method")
 DIGITS = "digits by hand and by cselab.train"
 
 
