@@ -35,7 +35,7 @@ async function moved(panel) {
     return copy.innerHTML;
   };
   const before = shown();
-  const kinds = ['button:not(.modebar-btn, [aria-selected="true"])', "input[type=range]", "select"];
+  const kinds = ['button:not(.cselab-save, [aria-selected="true"])', "input[type=range]", "select"];
   const [press, slider, list] = kinds.map((kind) => panel.querySelector(kind));
   press?.click();
   for (const one of press ? [] : [slider, list].filter(Boolean)) {
