@@ -19,11 +19,11 @@ def test_a_run_json_of_any_other_content_is_damage(content, tmp_path):
 def test_a_run_that_goes_on_under_other_versions_is_told(tmp_path, monkeypatch):
     folder = RunFolder(tmp_path)
     monkeypatch.setattr("cselab.training.run_folder.versions", lambda: {"torch": "2.1", "numpy": "2.0"})
-    assert folder.claim({"seed": 1})["versions"] == {"torch": "2.1", "numpy": "2.0"}
+    assert folder.reserve({"seed": 1})["versions"] == {"torch": "2.1", "numpy": "2.0"}
     folder.checkpoint.touch()
-    folder.claim({"seed": 1})
+    folder.reserve({"seed": 1})
     monkeypatch.setattr("cselab.training.run_folder.versions", lambda: {"torch": "2.2", "numpy": "2.0"})
     with pytest.warns(UserWarning, match=r"was started with torch 2\.1, now 2\.2: the weights may differ"):
-        folder.claim({"seed": 1})
+        folder.reserve({"seed": 1})
     folder.write({"identity": {"seed": 1}, "finished": True})
-    folder.claim({"seed": 1})
+    folder.reserve({"seed": 1})
