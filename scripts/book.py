@@ -5,6 +5,7 @@
 """
 
 import pkgutil
+import re
 import shutil
 import sys
 from importlib import import_module
@@ -105,6 +106,13 @@ def page_of_modules(title: str, names: list[str]) -> str:
     return "\n".join(parts)
 
 
+def with_own_pages(text: str, is_top: bool) -> str:
+    """Links to the files of docs/play lead to the book's pages of the same panels."""
+    for file, page in {"index": "training", "sphere": "sphere"}.items():
+        text = re.sub(rf"\]\((docs/)?play/{file}\.html\)", f"]({'' if is_top else '../'}{page}.md)", text)
+    return text
+
+
 def gather(executed: Path, source: Path) -> None:
     """All pages of the book beneath one folder, as Sphinx wants them."""
     shutil.rmtree(source, ignore_errors=True)
@@ -124,7 +132,9 @@ def gather(executed: Path, source: Path) -> None:
     shutil.copy(ROOT / "CONTRIBUTING.md", source / "contributing.md")
     readme = (ROOT / "README.md").read_text(encoding="utf-8").removeprefix("# cselab\n")
     (source / "readme.md").write_text(f"# Installing and using it\n{readme}", encoding="utf-8")
-    shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("book", "play"))
+    shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("book", "*.html"))
+    for file in (source / "readme.md", *(source / "docs").glob("*.md")):
+        file.write_text(with_own_pages(file.read_text(encoding="utf-8"), file.parent == source), encoding="utf-8")
 
     (source / "reference").mkdir()
     pages = []

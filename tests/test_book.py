@@ -39,6 +39,9 @@ def site(tmp_path_factory):
 def test_it_has_lessons_reference_results_and_the_teachers_page(site):
     lesson = (site / "lessons" / "00_lesson.html").read_text(encoding="utf-8")
     assert "<math" in lesson and "plotly.min.js" in lesson and "plots.js" in lesson
+    readme, index = ((site / page).read_text(encoding="utf-8") for page in ("readme.html", "docs/index.html"))
+    assert 'href="training.html"' in readme and 'href="../sphere.html"' in index and "learn.png" in readme
+    assert (site / "docs" / "play" / "index.html").exists()
     assert "info_nce" in (site / "reference" / "1.html").read_text(encoding="utf-8")
     for page in (
         "index",
