@@ -671,7 +671,7 @@ def _limits(state: EmbeddingMapState) -> list[list[float]]:
     points = state.points(state.encoder)
     low, high = points.min(axis=0), points.max(axis=0)
     linear = state.planes[state.encoder].linear
-    half = 0.56 * (state.data.reach(state.projection) if linear else (high - low).max())
+    half = 0.62 * (state.data.reach(state.projection) if linear else (high - low).max())
     return [rounded(ends) for ends in np.transpose([(low + high) / 2 - half, (low + high) / 2 + half])]
 
 
