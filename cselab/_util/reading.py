@@ -1,6 +1,7 @@
 """Files that are not what their names promise: pointers in their place, and JSON without end."""
 
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -31,3 +32,18 @@ def parse_json(text: str) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError("brackets are nested too deeply") from None
+
+
+def parse_json_lines(lines: Iterable[str]) -> list[Any]:
+    """The value of each line of JSON; in place of a line that is none, the ValueError with the reason.
+
+    >>> parse_json_lines(['{"a": 1}', "[2"])
+    [{'a': 1}, JSONDecodeError("Expecting ',' delimiter: line 1 column 3 (char 2)")]
+    """
+    found: list[Any] = []
+    for line in lines:
+        try:
+            found.append(parse_json(line))
+        except ValueError as error:
+            found.append(error)
+    return found

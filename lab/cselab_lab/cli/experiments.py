@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -260,7 +261,7 @@ def published(paper: str | None, number: str | None, form: str) -> None:
     else:
         printed = published_table(paper, int(number))
         if form == "json":
-            cells = [{key: value for key, value in vars(cell).items() if value} for cell in printed.cells]
+            cells = [{key: value for key, value in asdict(cell).items() if value} for cell in printed.cells]
             print_json({"title": printed.title, "cells": cells})
             return
         rows, notes = printed.as_printed()

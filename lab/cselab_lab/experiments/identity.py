@@ -6,6 +6,7 @@ Weights and texts that we know have their names. Any other content is named by i
 import hashlib
 import json
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from cselab._util.checksums import CheckpointError, sha256_of
@@ -69,6 +70,7 @@ def _known_or_own(known: dict[str, str], digest: str, name: str) -> str:
     return next((each for each, sha256 in known.items() if sha256 == digest), f"{name}-{digest[:8]}")
 
 
+@cache
 def bundled_weights(name: str) -> str | None:
     """The SHA-256 of a bundled encoder's weights; None if it is not bundled."""
     return json.loads(CHECKSUMS.read_text(encoding="utf-8")).get(f"{name}/model.safetensors")

@@ -6,7 +6,7 @@ A row under a profile has settings, and settings with a seed are a job: `expand_
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -316,6 +316,10 @@ class Claim:
         """The number that is claimed to be positive."""
         return float(self.weights @ [values[label] for label in self.labels])
 
+    def statistics(self, rows: Iterable[Values]) -> tuple[float, ...]:
+        """The statistic of each seed's numbers."""
+        return tuple(self.statistic(values) for values in rows)
+
     def spread(self, spreads: Values) -> float:
         """The standard deviation of the statistic, from those of the rows; a row without one counts as exact."""
         return float(np.linalg.norm(self.weights * [spreads.get(label, 0.0) for label in self.labels]))
@@ -609,6 +613,10 @@ class Experiment:
             published_table(paper, int(number)) if paper in PAPERS and number.isdecimal() and len(number) < 9 else None
         )
 
+    def cells(self, columns: Sequence[Column]) -> dict[tuple[str, str], Cell]:
+        """The published number of every row in these columns, by the row's label and the column's measure."""
+        return {(row.label, column.measure): self.cell(row, column) for row in self.all_rows for column in columns}
+
     def cell(self, row: Row, column: Column) -> Cell:
         """The published number for a row and a column; a cell without a number if there is none."""
         table = self.published
@@ -618,7 +626,10 @@ class Experiment:
             return table.cell(*row.published) if column == self.columns[0] else NO_CELL
         if column.over:
             return _mean_of([table.cell(row.published, name) for name in column.over], column.measure)
-        return table.cell(row.published, column.published) if column.published else NO_CELL
+        if not column.published:
+            return NO_CELL
+        place = row.published, column.published
+        return table.by_place.get(place) or table.cell(*place)  # which raises
 
 
 def _mean_of(cells: Sequence[Cell], column: str) -> Cell:
@@ -722,6 +733,11 @@ class Job:
     def name(self) -> str:
         """For people: the row and the seed."""
         return self.label if self.seed is None else f"{self.label}, seed {self.seed}"
+
+
+def hash_without_seed(settings: Iterable[Settings]) -> list[str]:
+    """For the settings of each job a hash that all seeds of a row share."""
+    return [settings_hash(with_seed(one, None)) for one in settings]
 
 
 def settings_hash(settings: Settings) -> str:

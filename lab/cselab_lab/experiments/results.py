@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from filelock import FileLock, Timeout
 
-from cselab._util.reading import parse_json
+from cselab._util.reading import parse_json_lines
 from cselab.metrics.ranking import holm
 from cselab_lab.tables import table
 
@@ -36,13 +36,14 @@ from .plan import (
     expand_rows,
     get_experiment,
     get_profile,
+    hash_without_seed,
     recipe_source,
-    settings_hash,
-    with_seed,
 )
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from .published import Cell
 
 # ------------------------------------------------------------------------------------------------ the file of lines
 
@@ -104,13 +105,14 @@ class Store:
         """The lines of the file, references as they are."""
         content = self.path.read_bytes() if self.path.exists() else b""
         whole = content[: content.rfind(b"\n") + 1].decode("utf-8", errors="replace").splitlines()
-        return {line["hash"]: line for line in map(self._parsed, whole, range(1, len(whole) + 1))}
+        return {line["hash"]: line for line in map(self._checked, parse_json_lines(whole), range(1, len(whole) + 1))}
 
-    def _parsed(self, text: str, number: int) -> Line:
+    def _checked(self, line: Line | ValueError, number: int) -> Line:
         where = f"{self.path}, line {number}"
         remedy = "restore the file (it is under version control), or delete the line: its job then runs again"
         try:
-            line = parse_json(text)
+            if isinstance(line, ValueError):
+                raise line
             if lacks := sorted((REFERENCE if "from" in line else KEYS) - line.keys()):
                 raise ValueError(f"it has no {', '.join(lacks)}")
             if not all(isinstance(score, int | float) for score in line.get("scores", {}).values()):
@@ -340,7 +342,7 @@ def judge(
     margin = claim.margin(MARGINS.get(measure, MARGIN))
     paper = None if published is None else claim.statistic(published)
     spread = 0.0 if published is None else claim.spread(spreads or {})
-    sample = tuple(claim.statistic(values) for values in ours)
+    sample = claim.statistics(ours)
     known = (claim.claim, claim.unit, measure, margin, claim.small, paper, spread, sample)
     if len(sample) < 2:
         return Verdict(*known)
@@ -441,12 +443,20 @@ class Results:
         Raises:
             ValueError: no such row.
         """
-        self.experiment.row(label)
+        self._check(label)
         over = next((column.over for column in self.experiment.columns if column.measure == measure), ()) or (measure,)
         scores = {seed: line["scores"] for seed, line in self.lines.get(label, {}).items()}
         return {
             seed: mean(of[name] for name in over) for seed, of in scores.items() if all(name in of for name in over)
         }
+
+    def _check(self, label: str) -> None:
+        if label not in self._rows:
+            self.experiment.row(label)  # raises, with the nearest label
+
+    @cached_property
+    def _rows(self) -> dict[str, Row]:
+        return {row.label: row for row in self.experiment.all_rows}
 
     def mean(self, label: str, measure: str) -> float:
         """The mean of `values`.
@@ -476,7 +486,7 @@ class Results:
 
     def curves(self, label: str) -> dict[int | None, list[dict[str, float]]]:
         """The evaluated steps of each seed: step, loss, score, alignment, uniformity ..."""
-        self.experiment.row(label)
+        self._check(label)
         return {seed: line["curve"] for seed, line in self.lines.get(label, {}).items() if "curve" in line}
 
     def measure(self, column: Column) -> str:
@@ -505,21 +515,18 @@ class Results:
         known = [column.measure for column in self.experiment.columns]
         more = [name for name in (*ALWAYS, *GEOMETRY) if name not in known and name in self.measured]
         columns = (*self.experiment.columns, *(Column(name) for name in more if DEV not in self.experiment.suites))
-        return DataFrame(
-            self._cell(row, column)
-            for row in self.experiment.all_rows
-            for column in columns
-            if not only or column.measure in only
-        )
+        columns = tuple(column for column in columns if not only or column.measure in only)
+        printed = self.experiment.cells(columns)
+        return DataFrame(self._cell(row, column, printed) for row in self._rows.values() for column in columns)
 
-    def _cell(self, row: Row, column: Column) -> dict[str, Any]:
+    def _cell(self, row: Row, column: Column, printed: "Mapping[tuple[str, str], Cell]") -> dict[str, Any]:
         measure = self.measure(column)
         moments = _moments(self.values(row.label, measure))
-        cell = self.experiment.cell(row, column)
-        against = self.experiment.against(row)
+        cell = printed[row.label, column.measure]
+        against = self._rows[row.against or self.experiment.baseline]
         gains: dict[str, float | None] = {"published_gain": None, "gain": None, "gain_low": None, "gain_high": None}
         if against.label != row.label and against.encoder == row.encoder:
-            gains["published_gain"] = _difference(cell.value, self.experiment.cell(against, column).value)
+            gains["published_gain"] = _difference(cell.value, printed[against.label, column.measure].value)
             gains |= self._gain(row.label, against.label, measure)
         return {
             "row": row.label,
@@ -555,7 +562,8 @@ class Results:
         ]
 
     def _verdict(self, claim: Claim, column: Column, measure: str) -> Verdict:
-        cells = {name: self.experiment.cell(self.experiment.row(name), column) for name in claim.labels}
+        printed = self.experiment.cells([column])
+        cells = {name: printed[name, column.measure] for name in claim.labels}
         printed = {name: cell.value for name, cell in cells.items() if cell.value is not None}
         spreads = {name: cell.deviation for name, cell in cells.items() if cell.deviation is not None}
         rows = _paired([self.values(name, measure) for name in claim.labels]).values()
@@ -695,23 +703,19 @@ def read_results(
         ResultsError: a damaged or foreign line in the results file, named.
     """
     experiment, profile = get_experiment(experiment), get_profile(profile)
+    found = list(_store(folder, experiment, profile).read().values())
     recorded: dict[str, dict[int | None, Line]] = defaultdict(dict)
     hashes = {}
-    for line in _store(folder, experiment, profile).read().values():
-        recorded[_without_seed(line["settings"])][line["seed"]] = line
+    for line, key in zip(found, hash_without_seed([line["settings"] for line in found]), strict=True):
+        recorded[key][line["seed"]] = line
         if "corpus_sha256" in line["settings"]:
             hashes[line["settings"]["corpus"]] = line["settings"]["corpus_sha256"]
     profile = replace(profile, hashes={**hashes, **profile.hashes})  # hashes of texts that the plan does not know
     possible, reasons = expand_rows(experiment, profile)
-    keys = {label: _without_seed(settings) for label, settings in possible.items()}
+    keys = dict(zip(possible, hash_without_seed(possible.values()), strict=True))
     lines = {label: recorded[key] for label, key in keys.items() if key in recorded}
     other = sum(len(seeds) for key, seeds in recorded.items() if key not in keys.values())
     return Results(experiment, profile, lines, reasons, other)
-
-
-def _without_seed(settings: Settings) -> str:
-    """A hash that all seeds of a row share."""
-    return settings_hash(with_seed(settings, None))
 
 
 def _store(folder: str | Path | None, experiment: Experiment, profile: Profile) -> Store:

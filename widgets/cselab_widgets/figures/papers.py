@@ -157,7 +157,9 @@ def write_images(figures: Figures, name: str, folder: Path) -> list[Path]:
     files = []
     folder.mkdir(parents=True, exist_ok=True)
     for ending, figure in figures.items():
-        figure.update_layout(width=820, height=600, paper_bgcolor="white", plot_bgcolor="white", margin={"t": 90})
+        named = sum(bool(trace.showlegend) for trace in figure.data)
+        height = max(600, 150 + 21 * named)  # Plotly cuts a legend off that is longer
+        figure.update_layout(width=820, height=height, paper_bgcolor="white", plot_bgcolor="white", margin={"t": 90})
         stem = "-".join(filter(None, (name, ending.replace(" ", "-").replace(",", "").replace("/", "-"))))
         files += [(figure, folder / f"{stem}.{kind}") for kind in ("svg", "png")]
     if find_spec("kaleido") is not None:
@@ -181,7 +183,7 @@ def _by_browser(files: list[tuple[go.Figure, Path]]) -> None:
         page.add_script_tag(content=get_plotlyjs())
         for figure, file in files:
             kind = file.suffix[1:]
-            drawn = "([figure, format]) => Plotly.toImage(figure, {format, width: 820, height: 600, scale: 2})"
+            drawn = "([figure, format]) => Plotly.toImage(figure, {format, width: null, height: null, scale: 2})"
             address = page.evaluate(drawn, [json.loads(figure.to_json()), kind])
             file.write_bytes(_decoded(address))
         browser.close()

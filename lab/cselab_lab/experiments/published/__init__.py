@@ -9,7 +9,7 @@ See also: `cselab_lab.experiments`, which run these tables again.
 
 import csv
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 from cselab._util.choices import check_choice
@@ -68,7 +68,7 @@ class Cell:
     unit: str
     note: str
 
-    @property
+    @cached_property
     def value(self) -> float | None:
         """The number; None where it is lost, or where the cell is text."""
         try:
@@ -76,7 +76,7 @@ class Cell:
         except ValueError:
             return None
 
-    @property
+    @cached_property
     def deviation(self) -> float | None:
         """The printed standard deviation, if any."""
         return float(self.spread) if self.spread else None
@@ -99,15 +99,19 @@ class PublishedTable:
         """Which table this is, in words."""
         return f"{PAPERS[self.paper]}, Table {self.number}: {TITLES[self.paper, self.number]}"
 
+    @cached_property
+    def by_place(self) -> dict[tuple[str, str], Cell]:
+        """The cells by row and column; of two with the same names, the first."""
+        return {(cell.row, cell.column): cell for cell in reversed(self.cells)}
+
     def cell(self, row: str, column: str) -> Cell:
         """One cell.
 
         Raises:
             ValueError: an unknown row or column; lists the known ones.
         """
-        for cell in self.cells:
-            if (cell.row, cell.column) == (row, column):
-                return cell
+        if (row, column) in self.by_place:
+            return self.by_place[row, column]
         rows, columns = (dict.fromkeys(getattr(cell, side) for cell in self.cells) for side in ("row", "column"))
         what, names, asked = ("column", columns, column) if row in rows else ("row", rows, row)
         raise ValueError(f"{self.title} has no {what} {asked!r}; it has {', '.join(names)}")
