@@ -105,14 +105,16 @@ class Lesson:
 
     def keep(self, encoder: SentenceEncoder, name: str | None) -> None:
         """Compare a trained encoder with plain less its mean, and keep it in `encoders/<name>` if a name is given."""
+        import numpy as np
+
         from cselab import evaluate
         from cselab.evaluators import TransformedEncoder, compare
         from cselab.transforms import fit
 
-        control = TransformedEncoder(self.plain, fit("centred", self.plain.encode(self.corpus[:2000])))
-        tasks = ["World-STS", "Classroom-STS"]
-        scores = [evaluate(one, "world", tasks=tasks) for one in (control, encoder)]
-        print("your encoder over plain with its mean subtracted", *compare(*scores), sep="\n  ")
+        vectors = np.asarray(self.plain.encode(self.corpus[:2000]))
+        control = TransformedEncoder(self.plain, fit("centred", vectors))
+        before, after = (evaluate(one, "world", tasks=["World-STS", "Classroom-STS"]) for one in (control, encoder))
+        print("your encoder over plain with its mean subtracted", *compare(before, after), sep="\n  ")
         if name:
             folder = Path("encoders") / Path(name).name
             encoder.save_pretrained(folder)

@@ -7,6 +7,8 @@ from cselab_lab.lessons import lesson
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
+from cselab import SentenceEncoder
+
 
 def test_a_profile_says_everything_and_a_value_that_is_given_goes_first():
     lab = lesson.setup("00_tour", "smoke", steps=3, lr=None)
@@ -104,3 +106,14 @@ def test_a_number_is_shown_beside_what_was_recorded_of_it(tmp_path, monkeypatch)
     lab.record("new", 3)
     assert lab.recorded("gain") == "recorded: 1.25 to 2 over 3 seeds"
     assert lesson.setup("another", "smoke").recorded("gain") == ""
+
+
+@pytest.mark.slow
+def test_a_trained_encoder_is_compared_and_kept_under_a_name(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lab = lesson.setup("02_simcse", "smoke", sentences=100)
+    lab.keep(lab.plain, None)
+    assert "with its mean subtracted\n  World-STS: " in capsys.readouterr().out and not any(tmp_path.iterdir())
+    lab.keep(lab.plain, "../ada")
+    kept = SentenceEncoder.from_pretrained("encoders/ada")
+    assert (kept.encode(["A dog."]) == lab.plain.encode(["A dog."])).all()

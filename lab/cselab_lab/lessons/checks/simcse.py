@@ -163,6 +163,22 @@ def _simclr(first: Any, second: Any, temperature: float = 0.05, own: float = -to
 
 _FIRST, _SECOND = _angles((0, 80, 200), 1.0, 3.0, 0.5), _angles((10, 45, 170), 0.7, 2.5, 1.4)
 _SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
+_LOSS_MISTAKES: dict[str, Any] = {
+    "Compare the first view with the second, not with itself.": "first @ second.T -> first @ first.T",
+    "Compare rows with rows: first @ second.T is N x N.": _of_channels,
+    "The denominator has only second views; yours is SimCLR's, with all 2 N views.": (
+        _simclr,
+        lambda first, second, t=0.05: _simclr(first, second, t, 1.0),
+    ),
+    "A cosine is a dot product of rows of length 1, which is not a distance.": (
+        "first @ second.T -> torch.cdist(first, second)",
+        "first @ second.T -> -torch.cdist(first, second)",
+    ),
+    "Scale to length 1 by the root of the sum of squares.": "dim=1) -> dim=1, p=1)",
+    "Each sentence needs its cosine with every second view, N x N: `first @ second.T`.": (
+        lambda first, second, t=0.05: torch.cosine_similarity(first, second).mean() / t
+    ),
+}
 LOSS = Exercise(
     Example("one vector for all 4 sentences gives log 4 = 1.386", (torch.ones(4, 2), torch.ones(4, 2)), math.log(4)),
     Example(
@@ -179,22 +195,6 @@ LOSS = Exercise(
     Example(FAR, (_SIDES, torch.tensor([[1.0, 0.0], [0.6, 0.8]]), 0.005), 0.0),
     right_gradient(_loss, _FIRST, _SECOND, 0.7, for_training=True),
     solution=_loss,
-    mistakes=choice_mistakes(_logits)
-    | {
-        "Compare the first view with the second, not with itself.": "first @ second.T -> first @ first.T",
-        "Compare rows with rows: first @ second.T is N x N.": _of_channels,
-        "The denominator has only second views; yours is SimCLR's, with all 2 N views.": (
-            _simclr,
-            lambda *views: _simclr(*views, own=1.0),
-        ),
-        "A cosine is a dot product of rows of length 1, which is not a distance.": (
-            "first @ second.T -> torch.cdist(first, second)",
-            "first @ second.T -> -torch.cdist(first, second)",
-        ),
-        "Scale to length 1 by the root of the sum of squares.": "dim=1) -> dim=1, p=1)",
-        "Each sentence needs its cosine with every second view, N x N: `first @ second.T`.": (
-            lambda first, second, t=0.05: torch.cosine_similarity(first, second).mean() / t
-        ),
-    },
+    mistakes=choice_mistakes(_logits) | _LOSS_MISTAKES,
     trained=True,
 )
