@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from cselab.evaluators.records import Scores
     from cselab.metrics.significance import Comparison
 
-BEFORE, CONTROL, AFTER = "#B85C8E", "#9F7600", "#7765C8"  # as in the picture of the cosines
-WIDE, LEFT, ROW, TOP = 460, 112, 52, 30  # of the drawing
+BEFORE, CONTROL, AFTER = "#B85C8E", "#808080", "#7765C8"  # as in the picture of the cosines
+WIDE, LEFT, ROW, TOP = 460, 126, 52, 30  # of the drawing
 
 
 @dataclass(frozen=True)
