@@ -22,8 +22,8 @@ if TYPE_CHECKING:
         PROFILES,
         Above,
         Column,
+        Equivalent,
         Experiment,
-        Negligible,
         Order,
         Profile,
         Row,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        ".plan": "EXPERIMENTS PROFILES Above Column Experiment Negligible Order Profile Row Trend declare "
+        ".plan": "EXPERIMENTS PROFILES Above Column Experiment Equivalent Order Profile Row Trend declare "
         "get_experiment get_profile with_changes",
         ".results": "ManyTests Results ResultsError Verdict read_results",
         ".run": "JobsFailed run_experiment",

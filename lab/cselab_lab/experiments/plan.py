@@ -344,7 +344,7 @@ class Above(Claim):
         return np.array([1.0, -1.0])
 
 
-class Negligible(Above):
+class Equivalent(Above):
     """Two rows differ by less than the margin: a claim of smallness, such as "a third view hardly helps"."""
 
     small = True
@@ -495,7 +495,9 @@ class Column:
 DEV = "STS-B dev"
 """The column, and the suite, of a table that compares values of a hyper-parameter: no test set is scored."""
 
-SEVEN = tuple(Column(name, name) for name in ("Avg.", "STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R"))
+STS_COLUMNS = tuple(
+    Column(name, name) for name in ("Avg.", "STS12", "STS13", "STS14", "STS15", "STS16", "STS-B", "SICK-R")
+)
 """The columns of every STS table, the average first."""
 
 TRANSFER = ("MR", "CR", "SST-2", "TREC", "MRPC", "SUBJ", "MPQA")
@@ -534,7 +536,7 @@ class Experiment:
     name: str
     question: str
     rows: tuple[Row, ...]
-    columns: tuple[Column, ...] = SEVEN
+    columns: tuple[Column, ...] = STS_COLUMNS
     claims: tuple[Claim, ...] = ()
     baseline: str = "plain"
     suites: tuple[str, ...] = ("sts",)

@@ -70,8 +70,7 @@ class ResultsError(ValueError):
 class Store:
     """The finished jobs of one experiment under one profile.
 
-    Two commands on one experiment share its jobs: each job is claimed by a lock that its process holds while it
-    computes.
+    Two commands on one experiment share its jobs: each job is locked by the process that computes it.
 
     Args:
         folder: the folder of the results files.
@@ -151,7 +150,7 @@ class Store:
             file.flush()
             os.fsync(file.fileno())
 
-    def claim(self, job: str) -> FileLock | None:
+    def lock_job(self, job: str) -> FileLock | None:
         """Reserve a job for this process, until released or killed; None if a second process has it."""
         lock = self._lock(job)
         try:
@@ -190,7 +189,7 @@ class Verdict:
     Attributes:
         claim, unit, measure: the claim, its unit, and its measure.
         margin: a statistic within ± this margin is small; 0 without a margin.
-        small: whether the claim is smallness (`Negligible`).
+        small: whether the claim is smallness (`Equivalent`).
         published: the statistic of the paper's numbers, or None; `published_spread` its standard deviation as far as
             the paper prints some.
         sample: the statistic of each seed.

@@ -166,23 +166,23 @@ def _named(store: Store, job: Job) -> Line:
 
 def _execute(todo: Sequence[Job], store: Store, executor: "Executor", progress: "JobProgress") -> dict[str, str]:
     """Compute all jobs that are not reserved; returns the errors of failed jobs, by name."""
-    waiting, claims, failed = deque(todo), dict[str, FileLock](), dict[str, str]()
+    waiting, locks, failed = deque(todo), dict[str, FileLock](), dict[str, str]()
     try:
-        while waiting or claims:
+        while waiting or locks:
             for _ in range(len(waiting)):
-                if len(claims) >= executor.capacity:
+                if len(locks) >= executor.capacity:
                     break
                 job = waiting.popleft()
-                claim = store.claim(job.hash)
-                if claim is None:
+                lock = store.lock_job(job.hash)
+                if lock is None:
                     waiting.append(job)
                 elif _complete(store.read().get(job.hash)):
-                    claim.release()
+                    lock.release()
                     progress.finished(f"{job.name}, by a second command,", 0)
                 else:
-                    claims[job.hash] = claim
+                    locks[job.hash] = lock
                     executor.submit(job)
-            if not claims:
+            if not locks:
                 if waiting:
                     time.sleep(LOOK_AGAIN)
                 continue
@@ -191,11 +191,11 @@ def _execute(todo: Sequence[Job], store: Store, executor: "Executor", progress: 
                 failed[job.name] = f"{type(outcome).__name__}: {outcome}"
             else:
                 store.append(_named(store, job) | {"settings": job.settings, "suites": list(job.suites)} | outcome)
-            claims.pop(job.hash).release()
+            locks.pop(job.hash).release()
             progress.finished(job.name, 0.0 if isinstance(outcome, Exception) else outcome["seconds"])
     finally:
-        for claim in claims.values():
-            claim.release()
+        for lock in locks.values():
+            lock.release()
     return failed
 
 

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cselab_lab.experiments import EXPERIMENTS, Above, ManyTests, Negligible, Order, Results, Trend, get_profile
+from cselab_lab.experiments import EXPERIMENTS, Above, Equivalent, ManyTests, Order, Results, Trend, get_profile
 from cselab_lab.experiments.results import GEOMETRY, MARGIN, MARGINS, Verdict, judge, signed
 from scipy.stats import ttest_rel
 
 UP = Above("b is above a", "b", "a")
-SMALL = Negligible("b hardly differs from a", "b", "a")
+SMALL = Equivalent("b hardly differs from a", "b", "a")
 
 
 def seeds(*gains):
@@ -121,7 +121,7 @@ def test_every_declared_claim_is_the_papers_and_tells_large_small_and_opposite_d
     small = 1e-3 * MARGINS.get(column.measure, MARGIN) / count
     large, tiny, opposite = (verdict(size) for size in (100.0, small, -100.0))
     assert opposite.answer == "the opposite"
-    if isinstance(claim, Negligible):
+    if isinstance(claim, Equivalent):
         assert large.answer == "the opposite" and tiny.answer.startswith("smaller than")
     elif isinstance(claim, Order):
         assert large.answer.startswith(("the same direction", "as large"))
@@ -131,7 +131,7 @@ def test_every_declared_claim_is_the_papers_and_tells_large_small_and_opposite_d
         assert "smaller than" in tiny.answer and "smaller than" in verdict(-small).answer
     if large.published is not None:
         within = abs(large.published) < large.margin
-        assert within if isinstance(claim, Negligible) else large.published > 0
+        assert within if isinstance(claim, Equivalent) else large.published > 0
 
 
 def test_the_sentence_has_the_number_the_interval_and_the_paper():
