@@ -561,8 +561,8 @@ class Results:
         ]
 
     def _verdict(self, claim: Claim, column: Column, measure: str) -> Verdict:
-        printed = self.experiment.cells([column])
-        cells = {name: printed[name, column.measure] for name in claim.labels}
+        in_the_paper = self.experiment.cells([column])
+        cells = {name: in_the_paper[name, column.measure] for name in claim.labels}
         printed = {name: cell.value for name, cell in cells.items() if cell.value is not None}
         spreads = {name: cell.deviation for name, cell in cells.items() if cell.deviation is not None}
         rows = _paired([self.values(name, measure) for name in claim.labels]).values()

@@ -46,9 +46,9 @@ def _gains_from(row: Row) -> str:
 
 def _in_the_mean(row: Row) -> Row:
     """The row with the other pooling; a trained one without the head."""
-    trained = {} if row.method is None else {"parameters": {**row.parameters, "head": "none"}}
+    parameters = row.parameters if row.method is None else {**row.parameters, "head": "none"}
     against = row.against and row.against + MEAN
-    return replace(row, label=row.label + MEAN, pooling="emb_last_mean", against=against, **trained)
+    return replace(row, label=row.label + MEAN, pooling="emb_last_mean", against=against, parameters=parameters)
 
 
 def _claims(pooling: str) -> tuple[tuple[Above, ...], tuple[Above, ...]]:

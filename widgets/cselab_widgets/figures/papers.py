@@ -52,7 +52,7 @@ def places(results: Results, _: Path | None) -> Figures:
 def paths(results: Results, _: Path | None) -> Figures:
     """The path of each trained row over the steps in that plane: WhitenedCSE 3."""
     histories = {label: list(results.curves(label).values()) for label in results.lines if results.curves(label)}
-    return {"": AlignmentUniformity(histories, step=max(row["step"] for row in _rows(histories))).figure()}
+    return {"": AlignmentUniformity(histories, step=int(max(row["step"] for row in _rows(histories)))).figure()}
 
 
 def _rows(histories: Mapping[str, list]) -> list[dict[str, float]]:
