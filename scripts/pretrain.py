@@ -27,7 +27,7 @@ import torch
 import torch.nn.functional as F
 from cselab_lab.cli.frame import HELP, Command
 from cselab_lab.cli.options import PATH, TEXT_FILE, argument, read_settings, settings
-from cselab_lab.headless.parameters import typed_parameters
+from cselab_lab.parameters import typed_parameters
 from jaxtyping import Float, Int
 from safetensors.torch import load_file, save_file
 from torch import Tensor

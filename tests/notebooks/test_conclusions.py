@@ -19,7 +19,7 @@ from cselab_lab.experiments import Above, read_results
 from cselab_lab.experiments.growth import by_size
 from cselab_lab.experiments.results import judge
 from cselab_lab.headless.notebook_folder import bundled_notebooks
-from cselab_lab.headless.parameters import parameters_of
+from cselab_lab.parameters import parameters_of
 
 from cselab.evaluators.records import read_scores
 from cselab.metrics.significance import paired_t_test

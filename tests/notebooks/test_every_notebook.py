@@ -9,7 +9,7 @@ import lessons
 import nbformat
 import pytest
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
-from cselab_lab.headless.parameters import parameters_of
+from cselab_lab.parameters import parameters_of
 
 
 @pytest.fixture(params=find_notebooks(bundled_notebooks()), ids=lambda path: path.stem)

@@ -50,7 +50,7 @@ class Checked(click.ParamType):
             return self.check(value)
         except (ValueError, OSError) as error:
             reason = getattr(error, "strerror", None)  # of the system, for example of a name that is too long
-            self.fail(f"{str(value)!r:.60} cannot be opened ({reason})" if reason else str(error), param, ctx)
+            self.fail(f"{str(value)[:400]!r} cannot be opened ({reason})" if reason else str(error), param, ctx)
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         return [CompletionItem(name) for name in self.known() if name.startswith(incomplete)]

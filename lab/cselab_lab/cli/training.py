@@ -71,7 +71,7 @@ def _method(name: str, settings: dict[str, str], printed: dict[str, Any] | None 
     `printed` are the hyper-parameters of a recipe, used for parameters without a setting or a value in the variant.
     """
     from cselab.methods import Method, get_method
-    from cselab_lab.headless.parameters import typed_parameters
+    from cselab_lab.parameters import typed_parameters
 
     method = get_method(name)
     for needed in ("views", "loss"):

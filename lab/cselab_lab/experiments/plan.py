@@ -660,7 +660,7 @@ def with_rows(experiment: str | Experiment, *methods: str) -> Experiment:
     'imsimcse-figure1+focal+simcse-temperature=0.1'
     """
     from cselab.methods import get_method
-    from cselab_lab.headless.parameters import typed_parameters
+    from cselab_lab.parameters import typed_parameters
 
     experiment = get_experiment(experiment)
     rows = []

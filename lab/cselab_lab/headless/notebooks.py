@@ -16,10 +16,10 @@ import nbformat
 from cselab._util.choices import check_choice
 from cselab._util.versions import versions
 from cselab._util.writing import cannot_write, write_text
+from cselab_lab.parameters import parameters_of, typed_parameters
 
 from .execution import execute
 from .notebook_folder import bundled_notebooks, find_notebooks, fingerprint, read_notebook
-from .parameters import parameters_of, typed_parameters
 from .record import MIME_TYPE
 from .recorded import compare, read_recorded, recorded_path, write_recorded
 from .result import NotebookResult

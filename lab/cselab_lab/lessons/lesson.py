@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cselab._util.choices import check_choice
-from cselab_lab.headless.parameters import typed_parameters
 from cselab_lab.headless.record import record
 from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
 from cselab_lab.headless.sizes import SIZES
+from cselab_lab.parameters import typed_parameters
 
 from . import exercises
 from .guesses import guess

@@ -17,7 +17,7 @@ WRONG = {  # by the type of an argument or option: a wrong value, and a part of 
     "METHOD": ("simsce", "Did you mean 'simcse'?"),
     "ENCODER": ("micor", "Did you mean 'micro'? Bundled encoders: micro, mini"),
     "SUBJECT": ("micor", "Did you mean 'micro'?"),
-    "SUITE": ("stss", "Did you mean 'sts'? Choose one of clustering, geometry, sts, transfer"),
+    "SUITE": ("stss", "Did you mean 'sts'? Choose one of sts, geometry, transfer, clustering"),
     "DEV": ("wrold", "Did you mean 'world'? Choose one of auto, sts-b"),
     "TASK": ("STS17", "Did you mean 'STS1"),
     "POOLING": ("meen", "Did you mean 'mean'? Choose one of cls, cls_pooler, mean"),

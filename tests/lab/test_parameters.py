@@ -1,5 +1,5 @@
 import pytest
-from cselab_lab.headless.parameters import parameters_of, typed_parameters
+from cselab_lab.parameters import parameters_of, typed_parameters
 from nbformat.v4 import new_code_cell, new_notebook
 
 DEFAULTS = {
