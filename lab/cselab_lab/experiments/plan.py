@@ -5,6 +5,7 @@ A row under a profile has settings, and settings with a seed are a job: `expand_
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -12,8 +13,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import mean
 from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
 
 from cselab._util.choices import check_choice, did_you_mean
 from cselab.encoders.open import ASSETS
@@ -308,13 +307,13 @@ class Claim:
     small = False
 
     @property
-    def weights(self) -> np.ndarray:
+    def weights(self) -> Sequence[float]:
         """The factor of each row's number in the statistic."""
         raise NotImplementedError
 
     def statistic(self, values: Values) -> float:
         """The number that is claimed to be positive."""
-        return float(self.weights @ [values[label] for label in self.labels])
+        return sum(weight * values[label] for weight, label in zip(self.weights, self.labels, strict=True))
 
     def statistics(self, rows: Iterable[Values]) -> tuple[float, ...]:
         """The statistic of each seed's numbers."""
@@ -322,7 +321,9 @@ class Claim:
 
     def spread(self, spreads: Values) -> float:
         """The standard deviation of the statistic, from those of the rows; a row without one counts as exact."""
-        return float(np.linalg.norm(self.weights * [spreads.get(label, 0.0) for label in self.labels]))
+        return math.hypot(
+            *(weight * spreads.get(label, 0.0) for weight, label in zip(self.weights, self.labels, strict=True))
+        )
 
     def margin(self, margin: float) -> float:
         """The limit of small differences, in the unit of the statistic, if rows may differ by `margin`."""
@@ -340,8 +341,8 @@ class Above(Claim):
         super().__init__(claim, (higher, lower), on)
 
     @property
-    def weights(self) -> np.ndarray:
-        return np.array([1.0, -1.0])
+    def weights(self) -> Sequence[float]:
+        return 1.0, -1.0
 
 
 class Equivalent(Above):
@@ -360,9 +361,9 @@ class Trend(Claim):
     unit = "points a row"
 
     @property
-    def weights(self) -> np.ndarray:
-        places = np.arange(len(self.labels)) - (len(self.labels) - 1) / 2
-        return places / (places @ places)
+    def weights(self) -> Sequence[float]:
+        places = [place - (len(self.labels) - 1) / 2 for place in range(len(self.labels))]
+        return [place / sum(place**2 for place in places) for place in places]
 
     def margin(self, margin: float) -> float:
         """A slope that adds up to the margin from the first row to the last."""
@@ -380,8 +381,8 @@ class Order(Claim):
 
     def statistic(self, values: Values) -> float:
         row = [values[label] for label in self.labels]
-        signs = [np.sign(row[b] - row[a]) for a in range(len(row)) for b in range(a + 1, len(row))]
-        return float(np.mean(signs))
+        signs = [(row[b] > row[a]) - (row[b] < row[a]) for a in range(len(row)) for b in range(a + 1, len(row))]
+        return mean(map(float, signs))
 
     def spread(self, spreads: Values) -> float:
         """Unknown for an order."""
