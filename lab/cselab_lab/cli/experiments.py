@@ -48,24 +48,24 @@ SIZED = (
         help="SimCSE's recipe for all methods; by default `paper` uses each method's recipe",
     ),
     click.option(
-        "--encoder", type=ENCODER, help=f"instead of the encoders of the profile, in results of its own: {ENCODERS}"
+        "--encoder", type=ENCODER, help=f"instead of the encoders of the profile, in separate results: {ENCODERS}"
     ),
-    click.option("--corpus", metavar="FILE", help="train on this text, or on wiki1m; in results of its own"),
+    click.option("--corpus", metavar="FILE", help="train on this text, or on wiki1m; in separate results"),
     click.option(
         "--add",
         "added",
         multiple=True,
         metavar="METHOD[:NAME=VALUE,...]",
-        help="add a row with this method, in results of its own; may be repeated",
+        help="add a row with this method, in separate results; may be repeated",
     ),
     click.option(
         "--set",
         "settings",
         multiple=True,
         metavar="NAME=VALUE",
-        help="change a training setting of all rows (lr=1e-4), in results of its own; may be repeated",
+        help="change a training setting of all rows (lr=1e-4), in separate results; may be repeated",
     ),
-    click.option("--dev-only", is_flag=True, help="score STS-B dev only, to search a setting; in results of its own"),
+    click.option("--dev-only", is_flag=True, help="score STS-B dev only, to search a setting; in separate results"),
 )
 only = click.option("--only", multiple=True, help="only the row with this label, or rows such as 'plain*'")
 folder_option = click.option(

@@ -134,7 +134,7 @@ def notebooks_collect(handed_in: Path, output: Path, students: Path | None) -> N
 def notebooks_check(handed_in: Path, output: Path, timeout: float) -> None:
     """Run the checks on handed-in pieces, and give points for guesses and core pieces.
 
-    Runs the students' code, each notebook in a process of its own with a time limit. Use a machine without secrets.
+    Runs the students' code, each notebook in a separate process with a time limit. Use a machine without secrets.
     """
     from pandas import DataFrame
 

@@ -141,7 +141,7 @@ def _read_vectors(file: Path) -> Any:
         raise ValueError(f"{file} is an archive (.npz): save each array as a .npy file, np.save(file, array)")
     if len(held) != 1:
         raise ValueError(
-            f"{file} holds {len(held)} tensors ({', '.join(held) or 'none':.200}); expected one, in a file of its own"
+            f"{file} holds {len(held)} tensors ({', '.join(held) or 'none':.200}); expected one, in a separate file"
         )
     return next(iter(held.values()))
 

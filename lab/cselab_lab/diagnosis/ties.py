@@ -244,7 +244,7 @@ def _tasks(table: "pandas.DataFrame", what: str) -> "tuple[pandas.DataFrame, lis
     leave_out("not every system has a score", [name for name in numbers if numbers[name].isna().any()])
     written = {name: _written(table[name]) for name in numbers}
     usual = Counter(written.values()).most_common(1)
-    for reason, place in (("a share (%), unlike the other columns", 1), ("whole numbers, unlike the other columns", 0)):
+    for reason, place in (("a share (%), unlike the rest", 1), ("whole numbers, unlike the rest", 0)):
         few = len(numbers) < FEWEST and place == 0
         if usual and usual[0][1] > numbers.shape[1] / 2 and not few:
             leave_out(reason, [name for name in numbers if written[name][place] > usual[0][0][place]])

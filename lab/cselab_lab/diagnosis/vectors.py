@@ -29,8 +29,8 @@ def broken_rows(seen: "Evidence") -> str:
 @sign(
     "vectors without a direction",
     "the number of vectors that are zero, NaN or infinite",
-    "They have no cosine, and the other signs are judged without them. Look at the texts of these rows. A vector is "
-    "often zero if no word of the text is known, and NaN or infinite after an overflow in half precision.",
+    "They have no cosine, and the remaining signs are judged without them. Look at the texts of these rows. A vector "
+    "is often zero if no word of the text is known, and NaN or infinite after an overflow in half precision.",
     pictures.broken,
     above=0,
     where=broken_rows,

@@ -23,7 +23,7 @@ RECORDED_TEXTS = {
     "simplewiki-1m": "033b311193c0af2e10ba1e498a6c69492ad9ce00302761531af1e3f6284520bb",
 }
 """The SHA-256 of the files behind our records of the profile `wiki`: a million random sentences of English Wikipedia,
-and the 1,020,946 of Simple English Wikipedia, as one article follows the other."""
+and the 1,020,946 of Simple English Wikipedia, in the order of the articles."""
 
 KNOWN = {**WEIGHTS, **RECORDED_TEXTS}
 
@@ -103,7 +103,7 @@ def encoder_folder(name: str, weights: str | None, place: Path | None) -> Path |
     if weights is not None and not (digest := weights_sha256(folder)).startswith(weights):
         raise CheckpointError(
             f"{folder} has not the weights of {name}: their SHA-256 begins with {digest[:16]}, not {weights}; record "
-            "them under a name of their own with --encoder FOLDER"
+            "them under a different name with --encoder FOLDER"
         )
     return folder
 

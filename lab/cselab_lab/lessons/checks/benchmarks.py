@@ -56,7 +56,7 @@ SPEARMAN = Exercise(
         "argsort gives the order of the values, not their ranks.": (
             "(ranks(x), ranks(y)) -> (np.argsort(x), np.argsort(y))"
         ),
-        "Equal values must share a rank; in your code each has a rank of its own.": tuple(
+        "Equal values must share a rank; in your code each has a different rank.": tuple(
             f"(last - (count - 1) / 2)[group] -> {ranks}.argsort()"
             for ranks in ("values.argsort(kind='stable')", "values.argsort()")
         ),
