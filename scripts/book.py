@@ -63,6 +63,7 @@ def lessons(executed: Path, target: Path) -> int:
         how = '<a href="../readme.html#start">what it needs</a>'
         notebook = printable(nbformat.read(file, as_version=4), file.stem, how)
         for cell in notebook.cells:
+            cell.source = with_own_pages(cell.source, is_top=False)
             tags = cell.metadata.setdefault("tags", [])
             if {"parameters", "injected-parameters"} & set(tags) or cell.get("id") == "setup":
                 tags.append("remove-input")
@@ -109,7 +110,7 @@ def page_of_modules(title: str, names: list[str]) -> str:
 def with_own_pages(text: str, is_top: bool) -> str:
     """Links to the files of docs/play lead to the book's pages of the same panels."""
     for file, page in {"index": "training", "sphere": "sphere"}.items():
-        text = re.sub(rf"\]\((docs/)?play/{file}\.html\)", f"]({'' if is_top else '../'}{page}.md)", text)
+        text = re.sub(rf"\]\((\.\./)?(docs/)?play/{file}\.html\)", f"]({'' if is_top else '../'}{page}.md)", text)
     return text
 
 

@@ -21,7 +21,8 @@ def site(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("book")
     output = new_output("display_data", {"application/vnd.plotly.v1+json": FIGURE, "text/plain": "a figure"})
-    cells = [new_markdown_cell("# A lesson\n\nThe cone: $x^2$."), new_code_cell("draw()", outputs=[output])]
+    text = "# A lesson\n\nThe cone: $x^2$. [Play](../docs/play/index.html)."
+    cells = [new_markdown_cell(text), new_code_cell("draw()", outputs=[output])]
     (folder / "out").mkdir()
     nbformat.write(new_notebook(cells=cells), folder / "out" / "00_lesson.ipynb")
     patch = pytest.MonkeyPatch()
@@ -39,6 +40,7 @@ def site(tmp_path_factory):
 def test_it_has_lessons_reference_results_and_the_teachers_page(site):
     lesson = (site / "lessons" / "00_lesson.html").read_text(encoding="utf-8")
     assert "<math" in lesson and "plotly.min.js" in lesson and "plots.js" in lesson
+    assert 'href="../training.html"' in lesson
     readme, index = ((site / page).read_text(encoding="utf-8") for page in ("readme.html", "docs/index.html"))
     assert 'href="training.html"' in readme and 'href="../sphere.html"' in index and "learn.png" in readme
     assert (site / "docs" / "play" / "index.html").exists()

@@ -16,7 +16,7 @@ from cselab._util.writing import cannot_write, write_text
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-DOCUMENT = re.compile(r"\]\(\.\./((?:docs/)?[\w-]+\.md)\)")  # a link to a document next to the notebooks
+DOCUMENT = re.compile(r"\]\(\.\./((?:docs/(?:play/)?)?[\w-]+\.(?:md|html))\)")  # a link to a document or a page
 EXAM = "exam"  # a folder that students do not get
 COPIED = ".copied.json"  # in a folder of copies: the fingerprint of each at the time of copying
 
@@ -72,7 +72,8 @@ def read_notebook(path: Path) -> "NotebookNode":
 def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
     """Copy a folder of notebooks with its subfolders but `exam`, without overwriting a user's work.
 
-    A document that a notebook links to, `../docs/errata.md`, is copied to `docs` in the target.
+    A document that a notebook links to, `../docs/errata.md`, is copied to `docs` in the target; a page, with the pages
+    next to it.
 
     A second call copies new versions. Edited copies do not change. A copy that was only run is replaced, with its
     outputs, if the notebook changed.
@@ -112,16 +113,18 @@ def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
     for beside in source.iterdir():
         if beside.is_dir() and not beside.name.startswith((".", "__")) and beside.name != EXAM:
             shutil.copytree(beside, target / beside.name, dirs_exist_ok=True)
-    for document in (source.parent / name for name in named):
-        if document.is_file():
-            (target / "docs").mkdir(exist_ok=True)
-            shutil.copyfile(document, target / "docs" / document.name)
+    for name in named:
+        document = source.parent / name
+        copy = target / "docs" / name.removeprefix("docs/")
+        for file in document.parent.glob("*.html" if document.suffix == ".html" else document.name):
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, copy.with_name(file.name))
     write_text(memory, json.dumps(held, indent=2) + "\n")
     return done
 
 
 def _in_docs(link: re.Match[str]) -> str:
-    return f"](docs/{Path(link[1]).name})"
+    return f"](docs/{link[1].removeprefix('docs/')})"
 
 
 def _copied(memory: Path) -> dict[str, str]:
