@@ -37,3 +37,13 @@ def cone(n, d, seed=0):
     rng = np.random.default_rng(seed)
     axes, _ = np.linalg.qr(rng.normal(size=(d, d)))
     return rng.normal(size=(n, d)) * np.geomspace(3, 0.1, d) @ axes.T + 5
+
+
+def traces(panel, **changes):
+    """The traces of all planes of a panel, by their uid."""
+    return {trace.uid: trace for plane in panel.planes(**changes) for trace in plane.traces}
+
+
+def controls(panel):
+    """The widgets of a panel's controls, by their fields."""
+    return dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))

@@ -117,7 +117,6 @@ def test_the_column_is_the_one_that_is_named_or_numbered_else_one_that_is_known(
         ("t.csv", 'text,id\n"Good,5\n', None, "line 2: unexpected end of data"),
         ("t.csv", "", None, "is empty"),
         ("t.csv", "text\n\n", None, "no sentence found"),
-        ("t.jsonl", "A cat\n", None, "line 1: not JSON"),
         ("t.jsonl", "[1]\n", None, "line 1: an object such as"),
         ("t.jsonl", '{"text": "a"}\n{"text": \n', None, "line 2: not JSON"),
         ("t.txt", "A cat\n", "text", "is plain text with one sentence per line, without a column 'text'"),

@@ -1,7 +1,6 @@
 """Adapters in every family: where they go, what changes, and the folder that opens without peft."""
 
 import copy
-import sys
 
 import families
 import numpy as np
@@ -105,9 +104,3 @@ def test_what_adds_no_adapter_is_refused_and_the_encoder_is_as_before(adapter, s
     encoder.add_adapter(1)
     with pytest.raises(ValueError, match="this encoder has adapters already"):
         encoder.add_adapter(1)
-
-
-def test_without_peft_it_is_said_what_to_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "peft", None)
-    with pytest.raises(ModuleNotFoundError, match=r"^adapters need peft: pip install peft$"):
-        make_encoder().add_adapter(2)

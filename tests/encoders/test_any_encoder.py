@@ -58,5 +58,3 @@ def test_sentences_without_a_vector_and_prompts_without_an_encoder_are_named():
         as_encoder({"old": [1.0]}).encode(["old", "new"])
     with pytest.raises(TypeError, match="service has no prompts: leave out prompt_name='query'"):
         evaluate(service, PAIRS, prompt_name="query")
-    with pytest.raises(TypeError, match="an array needs the sentences of its rows"):
-        evaluate(VECTORS, "world")

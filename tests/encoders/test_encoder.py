@@ -284,12 +284,3 @@ def test_a_name_or_folder_alone_opens_an_encoder_as_from_pretrained_does(tmp_pat
     assert SentenceEncoder("micro").pooling == "mean"
     with pytest.raises(TypeError, match="brings its tokenizer, head and prefix: leave them out"):
         SentenceEncoder(folder, usual.tokenizer)
-
-
-@pytest.mark.parametrize("tokens", [0, 2, 10**6, None, "32"])
-def test_max_length_is_checked_on_assignment(tokens):
-    encoder = make_encoder(layers=1)
-    before = encoder.max_length
-    with pytest.raises(ValueError, match="max_length"):
-        encoder.max_length = tokens
-    assert encoder.max_length == before

@@ -35,6 +35,7 @@ REFUSED = {
         *((lambda tiny, n=n: built(max_length=n), f"max_length .*3 .*48.* {n}") for n in (2, LONGEST + 1)),
         (lambda tiny: built("mask", template=PROMPTS["bert"], max_length=8), "max_length .*9 .*48.* 8"),
         *((lambda tiny, t=t: built("mask", template=t), r"\{sentence\} and \[MASK\] once each") for t in TEMPLATES),
+        *((be("max_length", n), "max_length") for n in (0, 2, 10**6, None, "32")),
         (be("pooling", "mask"), "'mask' and a template belong together"),
         (lambda tiny: be("pooling", "mean")(make_encoder(pooling="mask")), "'mask' and a template belong together"),
         (be("pooling", "max"), "unknown pooling 'max'.*mean"),

@@ -114,8 +114,3 @@ def test_words_are_found_whatever_marks_a_tokenizer_puts_on_its_pieces():
     assert found.tokens == ["c", "\u0120b", "c"] and words_of_tokens("c bc", found) == (["c", "bc"], [0, 1])
     read = SentenceEncoder("micro").tokenizer.backend_tokenizer.encode
     assert words_of_tokens("\u732b\u72ac", read("\u732b\u72ac"))[0] == ["[CLS]", "\u732b", "\u72ac", "[SEP]"]
-
-
-def test_an_empty_sentence_is_refused():
-    with pytest.raises(ValueError, match="empty"):
-        explain_cosine(made("bert"), ONE, " ")

@@ -296,7 +296,6 @@ def test_an_unknown_method_names_the_nearest_or_lists_the_known():
         ("simcse", "temperature", 0, "a number above 0"),
         ("simcse", "num_views", 2.5, "a whole number from 2 to 1,000"),
         ("simcse", "symmetric", 1, "True or False"),
-        ("whitenedcse", "num_views", 1, "a whole number from 2 to 1,000"),
         ("focal", "m", -1, "a number of at least 0"),
         ("focal", "temperature", -1, "a number above 0, or None"),
         ("whitenedcse", "momentum", 1, "a number of at least 0, below 1"),

@@ -8,6 +8,7 @@ from cselab_lab.experiments import run, run_experiment
 from cselab_lab.experiments.plan import Experiment, Row, with_seed
 from cselab_lab.experiments.run import K_MEANS_RUNS, RUNS_A_SEED, _measured, corpus, run_job
 from small_experiment import DEV, job_of, tiny_profile
+from stsb import write_stsb
 from tiny import make_encoder
 
 from cselab import SentenceEncoder
@@ -89,12 +90,8 @@ def test_five_seeds_make_ten_runs_of_k_means_and_geometry_is_measured_on_dev(ask
 
 
 def test_a_table_of_hyper_parameters_scores_dev_pairs_and_no_test_set(tmp_path, monkeypatch):
-    file = tmp_path / "STS" / "STSBenchmark" / "sts-dev.csv"
-    file.parent.mkdir(parents=True)
-    pairs = [("a dog runs", "a dog runs", 5), ("a dog runs", "a dog sleeps", 3), ("a dog runs", "it is late", 0)]
-    file.write_text(
-        "".join(f"g\tf\ty\t{n}\t{pairs[n % 3][2]}\t{pairs[n % 3][0]}\t{pairs[n % 3][1]}\n" for n in range(1500))
-    )
+    pairs = [("5", "a dog runs"), ("3", "a dog sleeps"), ("0", "it is late")]
+    write_stsb(tmp_path, lambda _, row: (pairs[row % 3][0], "a dog runs", pairs[row % 3][1]))
     monkeypatch.setenv("CSELAB_DATA", str(tmp_path))
     job = job_of("imsimcse-table5", "plain")
     found = _measured(word_overlap, job.suites, job.geometry)

@@ -1,6 +1,7 @@
 import pytest
 from cselab_lab.experiments import run
 from cselab_lab.experiments.run import dev_evaluator
+from stsb import write_stsb
 from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile, Pairs
@@ -9,13 +10,8 @@ from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 CORPUS = make_sentences(400)
 
 
-def write_stsb_dev(folder, rows=1500):
-    """A SentEval folder with nothing but STS-B dev."""
-    file = folder / "STS" / "STSBenchmark" / "sts-dev.csv"
-    file.parent.mkdir(parents=True)
-    lines = [f"genre\tfile\tyear\t{row}\t{row % 51 / 10}\tfirst {row}\tsecond {row}\n" for row in range(rows)]
-    file.write_text("".join(lines))
-    return folder
+def write_made_up_stsb(folder):
+    return write_stsb(folder, lambda _, row: (str(row % 51 / 10), f"first {row}", f"second {row}"))
 
 
 @pytest.fixture
@@ -52,13 +48,13 @@ def test_corpus_holds_the_last_sentences_out_and_trains_on_none_of_them():
 
 @pytest.mark.parametrize("choice", ["auto", "sts-b"])
 def test_sts_b_dev_comes_from_the_folder(choice, tmp_path, world):
-    evaluator, rest, said = dev_evaluator(choice, CORPUS, write_stsb_dev(tmp_path))
+    evaluator, rest, said = dev_evaluator(choice, CORPUS, write_made_up_stsb(tmp_path))
     assert (evaluator.pairs.name, evaluator.pairs.split, len(evaluator.pairs)) == ("STS-B", "dev", 1500)
     assert rest == CORPUS and said == "STS-B dev (not the published text)"
 
 
 def test_auto_finds_the_folder_that_the_environment_names(tmp_path, monkeypatch, world):
-    monkeypatch.setenv("CSELAB_DATA", str(write_stsb_dev(tmp_path)))
+    monkeypatch.setenv("CSELAB_DATA", str(write_made_up_stsb(tmp_path)))
     assert dev_evaluator("auto", CORPUS)[2] == "STS-B dev (not the published text)"
 
 
@@ -74,7 +70,10 @@ def test_a_wrong_or_damaged_data_folder_is_never_passed_over(tmp_path, monkeypat
     monkeypatch.setenv("CSELAB_DATA", str(tmp_path / "none"))
     with pytest.raises(MissingFile, match="which is not a folder"):
         dev_evaluator("auto", CORPUS)
-    monkeypatch.setenv("CSELAB_DATA", str(write_stsb_dev(tmp_path / "cut", rows=1499)))
+    cut = write_made_up_stsb(tmp_path / "cut")
+    file = cut / "STS" / "STSBenchmark" / "sts-dev.csv"
+    file.write_text("".join(file.read_text().splitlines(keepends=True)[:-1]))
+    monkeypatch.setenv("CSELAB_DATA", str(cut))
     with pytest.raises(DataError, match=r"sts-dev\.csv: 1499 rows found, 1500 expected"):
         dev_evaluator("auto", CORPUS)
 

@@ -105,9 +105,7 @@ def run(*arguments):
         (("whitenedcse", "6", "--format", "json"), ['"column": "STS-Avg.", "printed": "77.81"']),
         (("whitenedcse", "3", "--format", "csv"), [",STS-Avg.", "PCA-whitening,68.55 [1]"]),
         (("focal", "2", "--format", "latex"), [r"\begin{tabular}", r"68.50 $\pm$ 0.08", r"BERT\_base"]),
-        (("simcse",), ["unknown paper 'simcse'"]),
         (("focal", "x"), ["got 'x'"]),
-        (("focal", "12"), ["tables 1, 2, 3, 4, 5"]),
     ],
 )
 def test_the_command_prints_a_table_in_every_form_or_what_is_wrong(arguments, words):

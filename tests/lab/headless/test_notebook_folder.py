@@ -2,7 +2,7 @@
 
 import nbformat
 import pytest
-from cselab_lab.headless.notebook_folder import bundled_notebooks, copy_notebooks, find_notebooks
+from cselab_lab.headless.notebook_folder import copy_notebooks
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 
@@ -62,7 +62,3 @@ def test_a_copy_that_was_only_run_keeps_its_outputs_until_the_notebook_changes(c
 def test_a_folder_is_not_copied_onto_itself(course):
     with pytest.raises(ValueError, match="own folder"):
         copy_notebooks(course, course)
-
-
-def test_the_bundled_notebooks_begin_with_the_tour():
-    assert find_notebooks(bundled_notebooks())[0].stem == "00_tour"

@@ -79,11 +79,6 @@ def test_an_exception_in_the_answer_is_shown_with_the_hint_and_not_raised():
     assert "'int' object has no attribute 'square'. Hint: square before" in diagnose(fragile, SQUARE).lines[-1]
 
 
-def test_a_right_answer_is_solved_and_says_so():
-    verdict = diagnose(lambda x: x * x, SQUARE)
-    assert verdict.solved and verdict.lines[-1] == "solved."
-
-
 def test_a_value_can_be_checked_as_well_as_a_function_and_a_stage_may_say_what_is_wrong():
     prime = Check("it is the smallest prime", lambda number: "" if number == 2 else f"{number} is another.", "Less?")
     assert diagnose(2, Exercise(prime)).solved

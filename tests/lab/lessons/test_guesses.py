@@ -19,11 +19,8 @@ from cselab_lab.lessons.guesses import guess
         (0, 0.0105, "x: your guess 0, the result 0.0105: close"),
         (0, 0.35, "x: your guess 0, the result 0.35: too low"),
         (10, 0.878, "x: your guess 10, the result 0.878: too high"),
-        ([0.6], 0.66, "x: your guess 0.6, the result 0.66: close"),
-        (np.array([0.6]), 0.66, "x: your guess 0.6, the result 0.66: close"),
         ("0.5-0.7", 0.66, "x: '0.5-0.7' is not one finite number; write 0.5 or \"50%\""),
         ("Classroom STS", "Classroom-STS", "x: your guess Classroom STS, the result Classroom-STS: right"),
-        ("Left", "left", "x: your guess Left, the result left: right"),
         ("SimCSE", "plain", "x: your guess SimCSE, the result plain: wrong"),
         (..., 0.66, 'x: no guess yet; write one above to see the answer, or "show"'),
         ("show", 0.66, "x: it is 0.66"),
@@ -32,7 +29,6 @@ from cselab_lab.lessons.guesses import guess
         (4.16, 4.1589, "x: your guess 4.16, the result 4.16: right"),
         (np.log(64), torch.tensor(4.1589), "x: your guess 4.16, the result 4.16: right"),
         ("", "left", 'x: no guess yet; write one above to see the answer, or "show"'),
-        ("  ", 0.66, "x: '  ' is not one finite number; write 0.5 or \"50%\""),
     ],
 )
 def test_a_guess_stands_beside_what_was_found(mine, found, said):
@@ -75,8 +71,8 @@ def test_a_number_may_be_of_any_type(half):
 
 @pytest.mark.parametrize(
     "wrong",
-    [math.nan, -math.inf, 10**400, "nan", "inf%", "much", "1/2", "0,5", "half a point", True, {}, {0.5}, [0.4, 0.6], [],
-     1j, object(), np.array([0.4, 0.6]), print],
+    [math.nan, -math.inf, 10**400, "nan", "inf%", "  ", "much", "1/2", "0,5", "half a point", True, {}, {0.5},
+     [0.4, 0.6], [], 1j, object(), np.array([0.4, 0.6]), print],
 )  # fmt: skip
 def test_what_is_no_number_is_refused_and_the_answer_stays_hidden(wrong):
     line = repr(guess(x=wrong).compare(x=0.51))

@@ -29,12 +29,3 @@ def test_vectors_taken_before_are_not_touched_and_carry_no_gradient():
     taken = queue.vectors
     queue.put(rows(3, 4))
     assert taken[:, 0].tolist() == [1, 2] and not queue.vectors.requires_grad
-
-
-def test_a_loaded_queue_goes_on_where_it_was():
-    queue, other = Queue(5, 2), Queue(5, 2)
-    queue.put(rows(1, 2, 3))
-    other.load_state_dict(queue.state_dict())
-    for one in (queue, other):
-        one.put(rows(4))
-    assert torch.equal(queue.vectors, other.vectors) and len(other.vectors) == 4

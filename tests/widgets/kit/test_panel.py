@@ -69,41 +69,11 @@ def test_a_value_that_the_state_rejects_is_told_beside_the_control_and_changes_n
     assert shown.widget.children[0].children[-1].value == ""
 
 
-def test_an_unknown_field_is_refused_with_the_list_of_the_known():
-    with pytest.raises(TypeError, match="Dot has no 'plaec' to set; expected one of place"):
-        Dot(DotState()).set(plaec=3)
-
-
-def test_a_panel_shows_itself_in_every_medium():
-    bundle = Dot(DotState(place=3))._repr_mimebundle_()
-    assert set(bundle) == {
-        "application/vnd.jupyter.widget-view+json",
-        "application/vnd.plotly.v1+json",
-        "text/html",
-        "text/plain",
-    }
-    assert bundle["text/plain"] == "a dot at 3"
-    assert bundle["application/vnd.plotly.v1+json"]["data"][0]["x"] == [3]
-    assert "a dot at 3" in bundle["text/html"]
-
-
 def test_plotly_js_is_sent_once_and_not_with_each_plot():
     shown = Dot(DotState())
     assert len(json.dumps(shown.widget.children[1].get_state(), default=str)) < 33_500
     assert plotly_js() is plotly_js()
     assert len(plotly_js()._esm) > 1_000_000
-
-
-def test_running_a_cell_again_closes_the_panel_it_showed(cell):
-    cell("a", run=1)
-    old = Dot(DotState())
-    old_widgets = {old.widget, *old.widget.children, slider(old)}
-    cell("a", run=2)
-    new = Dot(DotState())
-    _ = new.widget
-    assert not is_open(old)
-    assert all(widget.comm is None for widget in old_widgets)
-    assert is_open(new)
 
 
 def test_panels_of_one_run_and_of_other_cells_stay_open(cell):
@@ -200,13 +170,6 @@ def test_a_selection_made_in_python_is_shown():
     assert colors(shown) == ["grey", "black", "grey"]
     shown.set(selection=(2,))
     assert shown.selection == (2,)
-
-
-def test_a_row_that_is_not_there_cannot_be_selected():
-    shown = Row(RowState())
-    with pytest.raises(ValueError, match="selection holds 3; the rows are numbered 0 to 2"):
-        shown.selection = (3,)
-    assert shown.selection == shown.state.selection == ()
 
 
 def test_explanation_and_details_stand_below_the_plot_and_on_the_page():

@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 from cselab_widgets import AlignmentUniformity
 from cselab_widgets.panels.alignment_uniformity import CosinesByGrade, Measurement
+from drawn import traces
 
 from cselab.data import Pairs
-
-
-def traces(panel, **changes) -> dict:
-    return {trace.uid: trace for plane in panel.planes(**changes) for trace in plane.traces}
 
 
 def test_rows_without_a_measurement_are_passed_over(histories):

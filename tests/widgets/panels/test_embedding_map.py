@@ -7,6 +7,7 @@ import pytest
 from cselab_widgets import EmbeddingMap
 from cselab_widgets.kit.panel import SVG_POINTS
 from cselab_widgets.kit.projection import Projection, project
+from drawn import controls
 
 
 def traces(panel, **changes) -> dict:
@@ -124,14 +125,6 @@ def test_pairs_are_joined_end_to_end_and_the_lines_can_be_hidden(panel):
     assert traces(panel, lines=False)["SimCSE: pairs"].visible is False
 
 
-def test_found_sentences_stand_out_in_all_encoders(panel):
-    drawn = traces(panel, find="FALLS")
-    for encoder in ("plain", "SimCSE"):
-        assert drawn[f"{encoder}: weather"].selectedpoints == (0, 1)
-        assert drawn[f"{encoder}: animal"].selectedpoints == ()
-    assert traces(panel)["plain: animal"].selectedpoints is None
-
-
 def test_points_are_svg_up_to_the_limit_and_webgl_beyond(embeddings):
     rng = np.random.default_rng(0)
     for rows, kind in [(SVG_POINTS, go.Scatter), (SVG_POINTS + 1, go.Scattergl)]:
@@ -176,13 +169,16 @@ def test_what_does_not_fit_together_is_refused(sentences, changes, message):
 
 
 def test_search_looks_into_labels_says_how_many_it_found_and_lists_them(panel):
-    panel.set(find="weather")
+    panel.set(find="WEATHER")
     assert panel.selection == (2, 3)
-    assert '"weather": found in 2 of 5 sentences or labels' in panel.summary()
+    drawn = traces(panel)
+    for encoder in ("plain", "SimCSE"):
+        assert drawn[f"{encoder}: weather"].selectedpoints == (0, 1)
+        assert drawn[f"{encoder}: animal"].selectedpoints == ()
+    assert '"WEATHER": found in 2 of 5 sentences or labels' in panel.summary()
     assert "Rain falls." in panel.details(panel.state) and "A cat" not in panel.details(panel.state)
     panel.set(find="nowhere")
     assert '"nowhere": found in 0 of 5' in panel.summary()
-    assert traces(panel)["plain: animal"].selectedpoints == ()
     panel.set(find="")
     assert panel.selection == () and traces(panel)["plain: animal"].selectedpoints is None
 
@@ -227,8 +223,7 @@ def test_a_click_shows_the_nearest_in_full_width_and_who_was_lost_and_gained():
 
 
 def test_a_sentence_found_is_chosen_from_the_list_and_what_was_found_stays_on_offer(panel):
-    controls = dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))
-    find, focus = controls["find"], controls["focus"]
+    find, focus = (controls(panel)[field] for field in ("find", "focus"))
     assert [row for _, row in focus.options] == [None, 0, 1, 2, 3, 4]
     find.value = "weather"
     assert [row for _, row in focus.options] == [None, 2, 3]

@@ -95,6 +95,8 @@ def test_points_carry_rows_of_the_table_and_a_selection_of_them_goes_there_and_b
 def test_the_words_are_the_same_for_who_cannot_see_it_and_on_a_page(name):
     panel, again = (PANELS[name][0](None) for _ in range(2))
     bundle = panel._repr_mimebundle_()
+    drawn = {"application/vnd.jupyter.widget-view+json", "application/vnd.plotly.v1+json"}
+    assert bundle.keys() == drawn | {"text/html", "text/plain"}
     assert bundle["text/plain"] == panel.summary() == repr(again) != ""
     assert f"<pre>{escape(panel.summary())}</pre>" in bundle["text/html"].replace("\n<pre>", "<pre>")
     assert escape(panel.explain(panel.state)) in bundle["text/html"]

@@ -5,6 +5,7 @@ import pytest
 import torch
 from cselab_widgets import BatchWatch, LossLab
 from cselab_widgets.panels.loss_lab import LOSSES, Setting, curve, shares
+from drawn import traces
 from tiny import make_encoder, make_sentences
 
 from cselab.losses import info_nce, off_dropout_info_nce
@@ -24,10 +25,6 @@ def views():
 @pytest.fixture
 def lab(views):
     return LossLab(views)
-
-
-def traces(lab, **changes):
-    return {trace.uid: trace for plane in lab.planes(**changes) for trace in plane.traces}
 
 
 def unit(rows):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 from cselab_widgets import NoiseLab
+from drawn import traces
 
 from cselab.encoders.heads import MLPHead
 from cselab.encoders.training_forward import Encode
@@ -22,10 +23,6 @@ def passes(clean):
 @pytest.fixture
 def lab(passes, clean):
     return NoiseLab(vectors=passes, clean=clean)
-
-
-def traces(lab, **changes):
-    return {trace.uid: trace for plane in lab.planes(**changes) for trace in plane.traces}
 
 
 def test_the_radius_of_a_cloud_is_its_distance_from_the_clean_direction(lab):

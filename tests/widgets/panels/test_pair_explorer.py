@@ -3,6 +3,7 @@ import string
 import numpy as np
 import pytest
 from cselab_widgets import PairExplorer
+from drawn import controls, traces
 
 from cselab.data import Pairs
 from cselab.evaluators import TransformedEncoder
@@ -39,16 +40,8 @@ def panel(pairs) -> PairExplorer:
     return PairExplorer({"cone": Letters(), "open": Letters(0.5)}, pairs, "a bad idea", "an idea")
 
 
-def traces(panel, **changes) -> dict:
-    return {trace.uid: trace for plane in panel.planes(**changes) for trace in plane.traces}
-
-
 def cosine(x, y) -> float:
     return float(x @ y / np.linalg.norm(x) / np.linalg.norm(y))
-
-
-def controls(panel) -> dict:
-    return dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))
 
 
 def test_the_line_stands_at_the_cosine_of_the_typed_pair_under_each_encoder(panel):

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from cselab_lab.experiments import read_results
 from cselab_widgets import PaperVsOurs
+from drawn import controls, traces
 
 
 @pytest.fixture
@@ -30,14 +31,6 @@ def frame() -> pd.DataFrame:
 @pytest.fixture
 def panel(frame) -> PaperVsOurs:
     return PaperVsOurs(frame, verdicts=["noise costs points: holds here"], title="table 1", baseline="BERT")
-
-
-def traces(panel, **changes) -> dict:
-    return {trace.uid: trace for plane in panel.planes(**changes) for trace in plane.traces}
-
-
-def controls(panel) -> dict:
-    return dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))
 
 
 def test_published_and_our_gains_stand_on_the_line_of_their_row_the_first_on_top(panel):
@@ -93,11 +86,6 @@ def test_table_and_verdicts_stand_below_and_in_the_summary(panel):
     assert "not &lt;possible&gt;" in below and "note" not in head  # a column of notes would cut the numbers off
     text = panel.summary()
     assert "table 1: Avg." in text and "59.30 ± 0.40 (3)" in text and "holds here" in text
-
-
-def test_it_is_taken_away_as_csv(panel, tmp_path):
-    panel.save(tmp_path / "table.csv")
-    assert pd.read_csv(tmp_path / "table.csv")["ours"][1] == 59.3
 
 
 def test_an_experiment_may_be_named(tmp_path):

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 from cselab_widgets import RankLab
+from drawn import traces
 
 from cselab.losses import barlow_twins, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
@@ -18,10 +19,6 @@ def views():
 @pytest.fixture
 def lab(views):
     return RankLab(vectors=views)
-
-
-def traces(lab, **changes):
-    return {trace.uid: trace for plane in lab.planes(**changes) for trace in plane.traces}
 
 
 def test_64_sentences_have_rank_64_and_one_less_when_centred(lab):
@@ -62,12 +59,6 @@ def test_the_line_is_the_bound_and_the_batch_lies_on_it(lab):
 )
 def test_titles_answer_how_low_and_how_many(lab, changes, title):
     assert [lab.planes(**changes)[number].title for number in (0, 2)] == title
-
-
-def test_the_paper_s_setting_has_the_paper_s_numbers():
-    state = RankLab(vectors=np.random.default_rng(0).normal(size=(64, 768))).state
-    assert (state.batch_size, state.dimensions) == (64, 768)
-    assert (state.rank("uncentred"), state.rank("centred")) == (64, 63)
 
 
 @pytest.mark.parametrize("rows", [0, 40])

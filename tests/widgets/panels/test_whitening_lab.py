@@ -3,6 +3,7 @@ import pytest
 import torch
 from cselab_widgets import WhiteningLab
 from cselab_widgets.panels.whitening_lab import PLANE, STAGES, outcome, plane_points
+from drawn import traces
 
 from cselab.sgw import shuffled_group_whiten
 
@@ -19,10 +20,6 @@ def vectors():
 @pytest.fixture
 def lab(vectors):
     return WhiteningLab(vectors=vectors, strategy="shuffled group", num_groups=4, batch_size=40)
-
-
-def traces(lab, **changes):
-    return {trace.uid: trace for plane in lab.planes(**changes) for trace in plane.traces}
 
 
 def covariance_of(points):
