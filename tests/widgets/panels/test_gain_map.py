@@ -9,7 +9,7 @@ from cselab_widgets import PaperVsOurs
 
 @pytest.fixture
 def frame():
-    """A gain, a loss, two that are undecided (one of a single seed), and a row that was never run."""
+    """A gain, a loss, two that undecided (one of a single seed), and a row that was never run."""
     return pd.DataFrame(
         {
             "row": ["Mine <b>", "Other", "Mine <b>", "Other", "Never"],

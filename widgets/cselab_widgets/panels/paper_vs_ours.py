@@ -250,7 +250,7 @@ def counted(state: PaperVsOursState) -> str:
     gain = state.frame["gain"] if single else state.frame["gain"].where(state.decided, 0)
     runs = "of single runs " if single else ""
     up, down = int((gain > 0).sum()), int((gain < 0).sum())
-    rest = "" if single else f", {len(gain) - up - down} are undecided"
+    rest = "" if single else f", {len(gain) - up - down} undecided"
     return f"{up} of {len(gain)} gains {runs}lie above {state.baseline}, {down} below{rest}"
 
 
@@ -362,7 +362,7 @@ class PaperVsOurs(Panel):
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
     ...                           "gain_low": [0.2, -0.9], "gain_high": [1.2, 0.5]})
     >>> PaperVsOurs(frame, view="gains", baseline="SimCSE")
-    Gains: 1 of 2 gains lie above SimCSE, 0 below
+    Gains: 1 of 2 gains lie above SimCSE, 0 below, 1 undecided
               STS-B  SICK-R
     ImSimCSE   +0.7  (-0.2)
     """

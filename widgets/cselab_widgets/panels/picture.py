@@ -51,6 +51,7 @@ class Picture(Panel):
     Raises:
         ValueError: no planes, or fewer than one column.
 
+    >>> import plotly.graph_objects as go
     >>> loss = go.Scatter(x=[0, 1], y=[2.0, 1.5], name="loss")
     >>> Picture([Plane("Loss", [loss], {"title": {"text": "step"}}, {})], "the loss falls from 2 to 1.5")
     the loss falls from 2 to 1.5
