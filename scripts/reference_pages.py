@@ -1,5 +1,7 @@
 """Write the generated pages of docs/: methods.md, recipes.md and commands.md; and the table registered.json.
 
+With methods.md, the number of methods in README.md is written, too.
+
 python scripts/reference_pages.py [PAGE]...    # for example methods.md, which needs some minutes
 """
 
@@ -189,7 +191,13 @@ def registered_names() -> str:
 
 PAGES = {"recipes.md": recipes, "commands.md": commands, "methods.md": methods, "registered.json": registered_names}
 ELSEWHERE = {"registered.json": registered.FILE}
+README = DOCS.parent / "README.md"
 
 if __name__ == "__main__":
     for name in sys.argv[1:] or PAGES:
         ELSEWHERE.get(name, DOCS / name).write_text(PAGES[name](), encoding="utf-8")
+        if name == "methods.md":
+            counted = re.sub(
+                r"\d+ published methods", f"{len(METHODS)} published methods", README.read_text(encoding="utf-8")
+            )
+            README.write_text(counted, encoding="utf-8")

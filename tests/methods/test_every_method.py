@@ -260,7 +260,8 @@ def test_help_and_repr_show_the_parameters(name):
     assert repr(cls()) == f"{cls.__name__}()"
     other = {"head": "backbone", "backbone": "head"}[cls.representation]
     assert repr(cls(representation=other)) == f"{cls.__name__}(representation={other!r})"
-    assert cls.name == name and cls.title and "See also" in cls.__doc__
+    assert cls.name == name and cls.title
+    assert "See also" in cls.__doc__, f"the docstring of {cls.__name__} names no related method after 'See also:'"
     assert cls.family in set(GROUPS) - {"own"}
 
 

@@ -20,7 +20,7 @@ from cselab_lab.cli import names
 from cselab_lab.cli.options import suites_or_default
 from cselab_lab.experiments.plan import PROFILES
 from cselab_lab.experiments.plan import RECIPES as BUNDLED
-from cselab_lab.experiments.registered import of_the_classes, registered
+from cselab_lab.experiments.registered import FILE, of_the_classes
 from cselab_lab.experiments.run import CHOICES
 from cselab_lab.headless.sizes import SIZES
 from nbformat.v4 import new_code_cell, new_notebook
@@ -805,7 +805,8 @@ def test_the_names_known_without_torch_are_those_of_the_registries():
     assert {name: field["default"] for name, field in fields.items()} == asdict(TrainConfig())
     assert (fields["steps"]["ge"], fields["warmup"]["lt"], fields["clip"]["gt"]) == (1, 1, 0)
     assert fields["precision"]["choices"] == ["auto", "fp32", "bf16"] and fields["lr"]["kind"] == "float"
-    assert registered() == of_the_classes(), "run: python scripts/reference_pages.py registered.json"
+    table = json.loads(FILE.read_text(encoding="utf-8"))
+    assert table == of_the_classes(), "run: python scripts/reference_pages.py registered.json"
     lists = {"poolings": POOLINGS, "transforms": NAMES, "dev": CHOICES, "recipes": BUNDLED, "lessons": SIZES}
     assert {kind: names.names(kind) for kind in lists} == {kind: list(held) for kind, held in lists.items()}
     classes = {"methods": METHODS, "suites": SUITES}

@@ -219,7 +219,8 @@ def test_the_page_of_methods_has_each_method_in_its_family():
     assert found == {name: (method.title, method.family) for name, method in METHODS.items()}, (
         "run: python scripts/reference_pages.py methods.md"
     )
-    assert f"{len(METHODS)} published methods" in (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert f"{len(METHODS)} published methods" in readme, "run: python scripts/reference_pages.py methods.md"
 
 
 def test_a_recipe_is_what_is_printed_or_the_page_names_the_difference():
