@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class Predictions(Protocol):
     """An object with predictions by task: `Scores`, or the result of a `PairsEvaluator`."""
 
-    outcomes: dict[str, Outcome]
+    @property
+    def outcomes(self) -> dict[str, Outcome]: ...
 
 
 Compared = Annotated[
