@@ -179,8 +179,8 @@ def test_autocast_costs_no_precision(make_views, loss, dtype):
     with torch.autocast("cpu", dtype=dtype):
         under_autocast = loss(views).total
     assert under_autocast.dtype == torch.float32
-    mend = "compute matrix products in `with full_precision(view):` of cselab/losses/contrast.py"
-    assert_close(under_autocast, exact, rtol=1e-6, atol=1e-6, msg=lambda given: f"{given}\n{mend}")
+    remedy = "compute matrix products in `with full_precision(view):` of cselab/losses/contrast.py"
+    assert_close(under_autocast, exact, rtol=1e-6, atol=1e-6, msg=lambda given: f"{given}\n{remedy}")
 
 
 @half_types
