@@ -49,8 +49,6 @@ def test_a_frame_gives_the_same_as_its_rows():
 def test_an_unknown_form_is_answered_with_the_known():
     with pytest.raises(ValueError, match=r"unknown form 'pdf'\. Choose one of text, md, latex, csv, html"):
         table(ROWS, form="pdf")
-    with pytest.raises(ValueError, match=r"unknown form 'markdown'\. Did you mean 'md'\?"):
-        table(ROWS, form="markdown")
 
 
 FORMULAS = [

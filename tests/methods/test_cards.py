@@ -2,9 +2,8 @@
 
 from math import inf
 
-import pytest
 import torch
-from tiny import make_encoder, make_sentences
+from tiny import make_sentences
 
 from cselab.methods import CARDS, RetrievedNegatives
 
@@ -35,8 +34,3 @@ def test_without_switching_it_is_the_retrieved_negatives(spied):
     assert encode.calls[0][0] == (BATCH, BATCH)
     retrieved.views(other, BATCH)
     assert torch.equal(method.neighbours, retrieved.neighbours)
-
-
-def test_a_model_without_case_is_refused_by_its_own_name():
-    with pytest.raises(ValueError, match="cards needs a model with upper and lower case"):
-        CARDS().prepare(make_encoder("bert", layers=1))

@@ -343,11 +343,6 @@ class Mine(Method):
         METHODS.pop("from_a_cell", None)
 
 
-def test_the_recipe_follows_the_family_of_the_encoder():
-    assert METHODS["simcse"].recipe(make_encoder("bert")).batch_size == 64
-    assert METHODS["simcse"].recipe(make_encoder("roberta")).batch_size == 512
-
-
 @every_variant
 @pytest.mark.parametrize("config", [BertConfig(), RobertaConfig(), BertConfig(hidden_size=1024)], ids=("b", "r", "l"))
 def test_a_variant_changes_what_it_says_with_a_recipe_and_without(name, variant, config):

@@ -109,20 +109,7 @@ def test_a_group_has_a_rate_of_its_own():
     assert 0 < of_method.abs().max() <= most < of_encoder.abs().max()
 
 
-@pytest.mark.parametrize(
-    ("name", "corpus", "message"),
-    [
-        (
-            "supervised_simcse",
-            ["one text"] * 9,
-            r"corpus\[0\] is one text, but supervised_simcse needs rows of 3 texts",
-        ),
-        ("ease", [("a", "b", "c"), ("a", "b")] * 9, r"corpus\[1\] is 2 texts, .*read_rows .* World\(\)\.rows"),
-        ("ease", [("a", "b", "c"), ("a", " ", "c")] * 9, r"entity of corpus\[1\] is an empty string: remove the row"),
-        ("ease", [("a", 7, "c")] * 9, r"entity of corpus\[0\] is 7 of type int, not a string: give it as text"),
-        ("declutr", [("a", "b")] * 9, r"sentences\[0\] is \('a', 'b'\) of type tuple, not a string"),
-    ],
-)
-def test_rows_without_the_methods_columns_are_refused(name, corpus, message):
-    with pytest.raises((TypeError, ValueError), match=message):
-        train(make_encoder(layers=1), create_method(name), corpus, CONFIG, show_progress_bar=False)
+def test_rows_without_the_methods_columns_are_refused():
+    with pytest.raises(ValueError, match=r"corpus\[1\] is 2 texts, .*read_rows .* World\(\)\.rows"):
+        rows = [("a", "b", "c"), ("a", "b")] * 9
+        train(make_encoder(layers=1), create_method("ease"), rows, CONFIG, show_progress_bar=False)

@@ -74,10 +74,6 @@ def test_words_that_make_two_sentences_alike_are_a_heat_map(watched):
     assert "cat" in plain(printed) and "sum" in plain(printed)
 
 
-def test_a_pipe_gets_plain_text():
-    assert ESCAPE not in CliRunner().invoke(app, ["methods"]).output
-
-
 def test_the_groups_of_the_help_have_every_command_once():
     grouped = [name for names in overview.GROUPS.values() for name in names]
     assert len(overview.GROUPS) == 4 and sorted(grouped) == sorted(overview.COMMANDS)

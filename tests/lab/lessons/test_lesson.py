@@ -81,8 +81,6 @@ def test_a_cell_that_runs_after_a_restart_names_the_cells_to_run_first(capsys):
         (dict(step=3), r"unknown setting 'step'. Did you mean 'steps'\? Choose one of encoder"),
         (dict(steps="sixty"), "00_tour: parameter 'steps' needs an int"),
         (dict(seed=1.5), "00_tour: parameter 'seed' needs an int"),
-        (dict(lr="fast"), "00_tour: parameter 'lr' needs a float"),
-        (dict(batch_size=6.5), "parameter 'batch_size' needs an int .its default is 64.; got 6.5"),
     ],
 )
 def test_what_is_not_known_is_refused_with_what_is(arguments, said):

@@ -67,8 +67,6 @@ def test_the_widget_sends_the_figure_once_and_then_the_difference():
     assert plot.opening is opening
     sent = plot.change["1"]["data"]["1"]
     assert list(sent) == ["x"]
-    assert (sent["x"]["dtype"], sent["x"]["shape"]) == ("float32", [1000])
-    assert len(sent["x"]["bytes"]) == 4000
     np.testing.assert_array_equal(np.frombuffer(sent["x"]["bytes"], "float32"), np.arange(1000.0) + 1)
     np.testing.assert_array_equal(plot.planes[1]["data"][1]["x"], np.arange(1000.0) + 1)
     plot.show(many())

@@ -33,14 +33,6 @@ def test_python_has_the_cosines_in_words_as_vectors_and_as_a_table(encoders):
     assert f"cosine of 1 and 3: {row['before']:.3f} (before), {row['after']:.3f} (after)" in panel.summary()
 
 
-def test_what_is_typed_in_the_page_is_the_state(encoders):
-    panel = PairExplorer(encoders, PAIRS).in_page(CATS)
-    panel.shown = {"sentences": ["It rains."], "pair": [0, 0]}
-    assert panel.state.sentences == ["It rains."] and panel.summary() == "1: It rains."
-    panel.set(sentences=CATS, pair=(1, 2))
-    assert panel.shown == {"sentences": CATS, "pair": [1, 2]}
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
