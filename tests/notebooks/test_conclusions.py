@@ -304,6 +304,11 @@ README_ROWS = {  # the experiment and the row behind each line
 }
 
 
+def test_the_readme_counts_the_lessons():
+    """The lessons are the numbered notebooks."""
+    assert f"{len(list(bundled_notebooks().glob('[0-9]*.ipynb')))} notebooks" in README
+
+
 @pytest.mark.parametrize("line", README_ROWS)
 def test_the_readmes_table_is_recorded(line):
     assert cells_of(README, line) == [recorded(*README_ROWS[line], column) for column in ("Avg.", "Classroom-STS")]
