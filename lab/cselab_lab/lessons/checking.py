@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 GUESSES, PIECES = 2.0, 4.0  # points of the rubric in docs/teaching.md; four more are for the paragraph
 TIME_LIMIT = 120.0  # seconds for a notebook
+IMPORTED = re.compile(r"^(?:import|from) (?:math|numpy|scipy|sklearn|torch)\b.*[^(]$", re.MULTILINE)
 DEFINED = re.compile(r"^(?:def )?([A-Za-z_]\w*)\s*(?:\(|=)", re.MULTILINE)
 
 
@@ -70,7 +71,7 @@ def check_pieces(folder: Path, time_limit: float = TIME_LIMIT) -> tuple[list[Che
             continue
         whole = read_notebook(original)
         pieces = _pieces(whole)
-        verdicts = _run(pieces, _sources(notebook, whole), time_limit)
+        verdicts = _run(pieces, _sources(notebook, whole), _imports(whole), time_limit)
         solved = sum(status_of(verdict) == "solved" for verdict in verdicts.values()) / max(len(verdicts), 1)
         asked = sum(_asked(cell.source) for cell in whole.cells if cell.cell_type == "code")
         guessed = min(sum(made.get((student, lesson), [])) / max(asked, 1), 1.0)
@@ -104,23 +105,29 @@ def _sources(notebook: "NotebookNode", original: "NotebookNode") -> dict[str, st
     return written
 
 
-def _run(pieces: Mapping[str, str], sources: Mapping[str, str], time_limit: float) -> dict[str, str]:
+def _imports(notebook: "NotebookNode") -> str:
+    """The imports of a lesson whose names a piece may use, as they are there when it runs in its notebook."""
+    return "\n".join(line for cell in notebook.cells if cell.cell_type == "code"
+                     for line in IMPORTED.findall(cell.source))  # fmt: skip
+
+
+def _run(pieces: Mapping[str, str], sources: Mapping[str, str], imports: str, time_limit: float) -> dict[str, str]:
     """The verdict on each piece, from a process of its own; a new one goes on after a piece that ends the process."""
     verdicts: dict[str, str] = {}
     while pending := [name for name in pieces if name not in verdicts]:
-        said, why = _process({name: [sources[name], pieces[name]] for name in pending}, time_limit)
+        said, why = _process({name: [sources[name], pieces[name]] for name in pending}, imports, time_limit)
         verdicts |= said
         verdicts |= {name: why for name in [name for name in pending if name not in said][:1]}
     return verdicts
 
 
-def _process(pieces: Mapping[str, list[str]], time_limit: float) -> tuple[dict[str, str], str]:
+def _process(pieces: Mapping[str, list[str]], imports: str, time_limit: float) -> tuple[dict[str, str], str]:
     """The verdicts of the pieces that one process came to, and why it came to no more."""
     token = secrets.token_hex(8)
     why = "error: the process ended"
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "cselab_lab.lessons.checking"]
-        given = json.dumps({"token": token, "pieces": pieces})
+        given = json.dumps({"token": token, "imports": imports, "pieces": pieces})
         try:
             said = subprocess.run(
                 command, input=given, capture_output=True, text=True, timeout=time_limit, cwd=folder
@@ -130,15 +137,14 @@ def _process(pieces: Mapping[str, list[str]], time_limit: float) -> tuple[dict[s
     return dict(json.loads(line[len(token) :]) for line in said.splitlines() if line.startswith(token)), why
 
 
-def _verdict(source: str, check: str) -> str:
-    """The last line of the check of a piece, in this process."""
+def _verdict(source: str, check: str, names: dict[str, object]) -> str:
+    """The last line of the check of a piece, in this process; `names` has those of the cells before."""
     from . import exercises
 
     told: list[str] = []
     exercises.staged_check = lambda answer, exercise: told.append(exercises.diagnose(answer, exercise).lines[-1])
     if not source.strip():
         return "cell missing"
-    names: dict[str, object] = {}
     try:
         exec(compile(source, "<piece>", "exec"), names)  # a process of its own: `check_pieces`
         exec(compile(check, "<check>", "exec"), names)
@@ -149,9 +155,10 @@ def _verdict(source: str, check: str) -> str:
 
 def main() -> None:
     """Check the pieces that the standard input holds, and print a line for each."""
-    given = json.load(sys.stdin)
+    given, names = json.load(sys.stdin), dict[str, object]()
+    exec(compile(given["imports"], "<imports>", "exec"), names)
     for name, (source, check) in given["pieces"].items():
-        print("\n" + given["token"] + json.dumps([name, _verdict(source, check)]), flush=True)
+        print("\n" + given["token"] + json.dumps([name, _verdict(source, check, names)]), flush=True)
 
 
 if __name__ == "__main__":

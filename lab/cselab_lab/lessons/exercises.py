@@ -299,14 +299,19 @@ class Exercise:
         return self._unused(example, answer) or example.call(answer)
 
     def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
-        """The message of the mistake that explains an answer in every example; empty if no mistake does."""
+        """The message of the nearest mistake that explains an answer in every example; empty if no mistake does."""
         explains = [mistake for mistake, wrong in self.wrong_values(example).items()
                     if example.is_same(numbers, wrong) and not example.is_right(wrong)]  # fmt: skip
         for another in self.examples if explains else []:
             wrong, returned = self.wrong_values(another), _tried(answer, another)
             if returned is not None:
                 explains = [m for m in explains if m not in wrong or another.is_same(returned, wrong[m])]
-        return min((message for message, _ in explains), key=lambda message: message == SIGN, default="")
+
+        def rank(mistake: tuple[str, int]) -> tuple[bool, float]:
+            off = np.abs(numbers - self.wrong_values(example)[mistake]).max() / example.tolerance
+            return mistake[0] == SIGN, round(float(off), 1)
+
+        return min(explains, key=rank, default=("", 0))[0]
 
     def _unused(self, example: Example, answer: Callable) -> str:
         """A sentence about the first number among the arguments that changes the right result, but not this answer's.

@@ -60,6 +60,25 @@ def test_pieces_are_run_whatever_the_notebook_says(folder):
     assert said["ada"].points == pytest.approx(4 + 2 * 1 / 8) and said["gina"].points == 0
 
 
+@pytest.mark.slow
+def test_a_piece_may_use_what_is_above_it_in_its_notebook(tmp_path):
+    """The imports of the lesson, and the student's pieces before it."""
+    notebook = nbformat.read(bundled_notebooks() / "07_focal_infonce.ipynb", as_version=4)
+    focal, gradient = [cell for cell in notebook.cells if "exercise" in cell.metadata.get("tags", [])][:2]
+    focal.source = (
+        "def my_focal(cosines, temperature=0.07, m=0.3):\n    own = np.eye(len(cosines))\n"
+        "    logits = cosines * (cosines + m * torch.from_numpy(1 - own).to(cosines)) / temperature\n"
+        "    return cross_entropy(logits, torch.arange(len(cosines)))\n"
+    )
+    gradient.source = (
+        "def my_focal_gradient(cosines, temperature=0.07, m=0.3):\n"
+        "    return len(cosines) * torch.func.grad(my_focal)(cosines, temperature, m)\n"
+    )
+    nbformat.write(notebook, tmp_path / "07_focal_infonce_ada.ipynb")
+    (one,), _ = check_pieces(tmp_path, time_limit=60)
+    assert set(one.verdicts.values()) == {"solved."}
+
+
 def test_the_class_has_status_settings_equal_files_and_who_is_missing(folder):
     answers, _ = collect(folder, ["ada", "ina"])
     pieces = {a.student: a for a in answers if a.what == "piece: info-nce"}

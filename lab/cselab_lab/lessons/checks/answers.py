@@ -143,7 +143,9 @@ CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
             own - below
         ).exp(),
         "That is 1 minus the share of the positive: take minus its log.": lambda s, own, below: 1 - (own - below).exp(),
-        "nll_loss expects log_softmax, not softmax.": lambda s, own, below: -(own - below).exp(),
+        "The log of the share is missing (nll_loss expects log_softmax, not softmax).": lambda s, own, below: (
+            -(own - below).exp()
+        ),
         "label_smoothing changes the loss: leave it out.": lambda s, own, below: below - 0.9 * own - 0.1 * s.mean(1),
         "Each row has its own sum; yours is the sum of the whole table.": lambda s, own, below: (
             s.flatten().logsumexp(0) - own

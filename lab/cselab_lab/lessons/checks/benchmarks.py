@@ -141,34 +141,43 @@ def _without_width(interval: Any) -> str:
     return "All resamples are the same: make the generator once, before the loop."
 
 
+def _ends(interval: Any, first: Any, second: Any) -> Any:
+    return numbers_of(interval(first, second, GOLD, 50))
+
+
 def _same(interval: Any, *seeds: int) -> bool:
     return np.array_equal(*(numbers_of(interval(FIRST, SECOND, GOLD, 50, seed)) for seed in seeds))
 
 
 class _Drawn(np.ndarray):
-    """Grades that keep how many rows were drawn each time."""
+    """Grades that keep how many rows were drawn each time, and which grades."""
 
     sizes: set[int] = set()
+    grades: set[float] = set()
 
     def __getitem__(self, rows: Any) -> Any:
+        found = np.asarray(self)[rows]
         if np.ndim(rows) == 1:
             self.sizes.add(len(rows))
-        return np.asarray(self)[rows]
+        if np.ndim(rows):
+            self.grades |= {*found.ravel().tolist()}
+        return found
 
 
 def _draws_too_few(interval: Any) -> str:
-    gold = GOLD.view(_Drawn)
-    gold.sizes = set()
-    interval(FIRST, SECOND, gold, 3)
-    others = gold.sizes - {len(GOLD)}
-    return (
-        f"You drew {min(others)} of {len(GOLD)} pairs. The interval is for a test of the same size." if others else ""
-    )
+    gold = np.arange(float(len(GOLD))).view(_Drawn)  # a pair is known by its grade
+    gold.sizes, gold.grades = set(), set()
+    interval(FIRST, SECOND, gold, 50)
+    if others := gold.sizes - {len(GOLD)}:
+        return f"You drew {min(others)} of {len(GOLD)} pairs. The interval is for a test of the same size."
+    if never := {*gold.tolist()} - gold.grades if gold.grades else set():
+        return f"Row {min(never):.0f} of {len(GOLD)} is never drawn: generator.integers(n) draws 0 to n - 1."
+    return ""
 
 
 PAIRED_BOOTSTRAP = Exercise(
     Check("different pairs give a different gain: the interval has a width", _without_width),
-    Check("each resample has as many pairs as the test", _draws_too_few),
+    Check("each resample has as many pairs as the test, and may have any of them", _draws_too_few),
     Example("the interval of 20 made-up pairs", (FIRST, SECOND, GOLD, RESAMPLES), EXPECTED, tolerance=0.25 * SPREAD),
     Check(
         "two encoders that rank all pairs alike never differ: 0 to 0",
@@ -179,6 +188,13 @@ PAIRED_BOOTSTRAP = Exercise(
         "the same seed draws the same pairs",
         lambda interval: _same(interval, 1, 1),
         "make the generator inside: np.random.default_rng(seed).",
+    ),
+    Check(
+        "the encoders exchanged: both ends change their sign and their place",
+        lambda interval: np.allclose(
+            _ends(interval, SECOND, FIRST), -_ends(interval, FIRST, SECOND)[::-1], atol=SPREAD
+        ),
+        "keep the sign of each gain: a loss is a gain below 0.",
     ),
     Check("a new seed draws new pairs", lambda interval: not _same(interval, 1, 2), "is a seed fixed in your code?"),
     Check(
@@ -194,7 +210,7 @@ PAIRED_BOOTSTRAP = Exercise(
         "Second minus first.": _wrong_interval(lambda first, second: np.percentile(first - second, [2.5, 97.5])),
         "np.percentile counts from 0 to 100: the ends are 2.5 and 97.5.": tuple(
             _wrong_interval(lambda first, second, ends=ends: np.percentile(second - first, ends))
-            for ends in ([5, 95], [0.025, 0.975])
+            for ends in ([5, 95], [0, 95], [5, 100], [0.5, 99.5], [0.025, 0.975])
         ),
         "That is the interval of the second's score, not of its gain.": _wrong_interval(
             lambda first, second: np.percentile(second, [2.5, 97.5])

@@ -78,6 +78,8 @@ class _Network:
         self.dropout, self.masked, self.seeds = dropout, True, set[int]()
 
     def __call__(self, ids: Any, mask: Any) -> Any:
+        if ids.max() >= len(self.weight):
+            raise ValueError("network(ids, mask): the first argument has the ids")
         self.masked &= torch.equal(torch.as_tensor(mask), ids + 2)
         self.seeds.add(torch.initial_seed())
         return nn.functional.dropout(self.weight[ids[:, 0]] * mask[:, :1], self.dropout)
