@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from cselab.encoders.pooling import first_token, get_pooling, last_token, mean_tokens
+from cselab.encoders.pooling import get_pooling, mean_tokens
 
 
 @pytest.fixture
@@ -15,15 +15,6 @@ def layers():
 
 def test_a_row_that_counts_nothing_gives_zeros(layers):
     assert torch.equal(mean_tokens(layers[0], torch.zeros(3, 5, dtype=torch.long)), torch.zeros(3, 4).double())
-
-
-def test_first_and_last_token_are_those_that_are_no_padding(layers):
-    layer = layers[1][:3]
-    length = layer.shape[1]
-    whole, right, left = [1] * length, [1] * (length - 2) + [0, 0], [0, 0, 0] + [1] * (length - 3)
-    counted = torch.tensor([whole, right, left])
-    assert torch.equal(first_token(layer, counted), torch.stack([layer[0, 0], layer[1, 0], layer[2, 3]]))
-    assert torch.equal(last_token(layer, counted), torch.stack([layer[0, -1], layer[1, -3], layer[2, -1]]))
 
 
 def test_half_precision_stays_half_and_is_close(layers):

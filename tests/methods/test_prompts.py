@@ -4,7 +4,6 @@ import pytest
 import torch
 from tiny import make_encoder, make_sentences
 
-from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import DCPCSE, PromptBERT
 from cselab.methods.promptbert import TEMPLATES
 from cselab.training import TrainConfig, train
@@ -43,13 +42,10 @@ def test_without_denoising_the_view_is_the_mask_itself(spied):
     assert len(encode.calls) == 2
 
 
-def test_the_trained_encoder_takes_the_first_prompt_and_opens_again(tmp_path):
-    folder, encoder = tmp_path / "run", make_encoder("roberta", layers=1)
-    run = train(encoder, PromptBERT(), make_sentences(24), CONFIG, output=folder, show_progress_bar=False)
+def test_the_trained_encoder_takes_the_first_prompt():
+    encoder = make_encoder("roberta", layers=1)
+    run = train(encoder, PromptBERT(), make_sentences(24), CONFIG, show_progress_bar=False)
     assert run.encoder.pooling == "mask" and run.encoder.template == TEMPLATES[6].replace("[MASK]", "<mask>")
-    opened = SentenceEncoder.from_pretrained(tmp_path / "run")
-    assert opened.template == run.encoder.template
-    assert (opened.encode(BATCH) == run.encoder.encode(BATCH)).all()
 
 
 def test_the_sentence_has_its_tokens_and_the_prompt_comes_on_top(spied):

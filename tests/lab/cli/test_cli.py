@@ -509,7 +509,6 @@ def test_a_failed_evaluation_exits_with_1_and_has_no_score(encoder, stsb, tmp_pa
         (["--device", "cuda:99"], "--device cuda:99: this machine has "),
         (["--fit", "world"], "--fit needs a transform: add --posthoc"),
         (["--posthoc", "without K"], "'without K': K must be a number of components, for example 'without 3'"),
-        (["--prompt-name", "query"], "query"),
         (["--suite", "nothere.tsv"], "nothere.tsv: no such file"),
     ],
 )

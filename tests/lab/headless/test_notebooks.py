@@ -95,8 +95,6 @@ def test_progress_names_each_code_cell_and_passes_on_what_cells_print(finished):
     assert "[1/5]" in said and "[5/5]" in said
     assert "Second section: 1 / 0" in said
     assert "      the end" in finished.said
-    assert any(line.startswith("00_good  passed in") for line in finished.said)
-    assert any(line.startswith("01_bad  FAILED in") for line in finished.said)
 
 
 def test_no_widget_state_is_stored(finished):
