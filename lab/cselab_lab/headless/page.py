@@ -139,7 +139,7 @@ def results_first(notebook: NotebookNode) -> None:
         if RECORD_TYPE in output.get("data", {})
     ]
     rows = "".join(f"<tr><td>{escape(one['name'])}</td><td>{_short(one['value'])}</td></tr>" for one in recorded)
-    table = f"<table><tr><th>measured in this run</th><th></th></tr>{rows}</table>" if rows else ""
+    table = f"<table><tr><th colspan='2'>measured in this run</th></tr>{rows}</table>" if rows else ""
     if headline or picture or table:
         html = f'{headline}<section class="results">{picture}{table}</section>'
         shown = new_output("display_data", {"text/html": html})
@@ -200,6 +200,8 @@ def printable(notebook: NotebookNode, name: str, how: str = "") -> NotebookNode:
                 data["text/html"] = _drawn(data[PLOTLY_FIGURE], f"figure-{figures}")
             elif WIDGET_VIEW in data and not {"text/html", "image/png", "image/svg+xml"} & data.keys():
                 data["text/html"] = INTERACTIVE_ONLY
+            elif "text/html" in data:  # the corner of a table of pandas is no header
+                data["text/html"] = data["text/html"].replace("<th></th>", "<td></td>")
     return notebook
 
 
