@@ -31,6 +31,8 @@ def main() -> None:
     if sys.argv[1:] in (["-h"], ["--help"]):
         try:
             print(help_text(), flush=True)
+        except BrokenPipeError:  # the reader, for example `head`, has enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             sys.exit(f"Error: {error}")
         return

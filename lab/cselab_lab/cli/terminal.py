@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 VERDICTS = {"ok": "green", "FAULT": "bold red", "failed": "bold red"}  # a style for each word
+WIDEST = 10_000  # characters of a table
 POSITIVE, NEGATIVE = (0, 114, 178), (194, 82, 0)  # of a heat map: the blue and the orange of the panels
 
 
@@ -22,20 +23,28 @@ def is_rich() -> bool:
 
 
 def show(*parts: Any) -> None:
-    """Print renderables of rich."""
+    """Print renderables of rich; a terminal that is too narrow for a table breaks its lines, and nothing is cut."""
     from rich.console import Console
+    from rich.table import Table
 
     console = Console(highlight=False)
     for part in parts:
+        if isinstance(part, Table):
+            for column in part.columns:
+                if column.no_wrap:
+                    column.min_width = max(console.measure(cell).maximum for cell in (column.header, *column.cells))
+            least = console.measure(part, options=console.options.update(max_width=WIDEST)).minimum
+            console.width = max(console.width, least)
         console.print(part)
 
 
 def print_line(words: str, style: str) -> None:
-    """A line, with a style of rich where the terminal shows it."""
+    """A line, with a style of rich where the terminal shows it; in one piece, so that a command can be copied."""
     if is_rich():
+        from rich.console import Console
         from rich.text import Text
 
-        show(Text(words, style=style))
+        Console(highlight=False).print(Text(words, style=style), soft_wrap=True)
     else:
         click.echo(words)
 
@@ -46,7 +55,7 @@ def empty_table(columns: Sequence[str], left: Iterable[str] = ()) -> "Table":
     from rich.table import Table
 
     words = set(left)
-    made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False)
+    made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
     for column in columns:
         made.add_column(column, justify="left" if column in words else "right", no_wrap=column not in words)
     return made
@@ -72,12 +81,13 @@ def print_heat_map(rows: Sequence[str], columns: Sequence[str], values: Sequence
     inner = [abs(value) for row in values[:-1] for value in row[:-1]] or [1.0]
     largest = max(*inner, 1e-9)
     table = empty_table(["", *columns], left=[""])
+    table.padding = 0  # the shaded cells bring their own
     for name, numbers in zip(rows, values, strict=True):
         is_sum = name == rows[-1]
         cells = [Text(name, style="bold")]
         for place, value in enumerate(numbers):
             total = is_sum or place == len(numbers) - 1
-            cells.append(Text(f" {value:.{digits}f} ", style="bold" if total else _shade(value / largest)))
+            cells.append(Text(f" {value:z.{digits}f} ", style="bold" if total else _shade(value / largest)))
         table.add_row(*cells)
     show(table)
 

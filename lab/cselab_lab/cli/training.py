@@ -220,7 +220,7 @@ def train(
         if "eval_every" not in chosen:
             config = replace(config, eval_every=max(1, config.length(len(sentences)) // 8))
         _print(
-            f"{plan.method.name} (variant {_variant(plan.method)}) on {encoder} ({model.pooling}), "
+            f"{_named(plan.method, model.backbone.config)} on {encoder} ({model.pooling}), "
             f"{len(sentences):,} sentences, dev: {dev}, "
             f"{chosen_precision(config.precision)}"
         )
@@ -230,11 +230,16 @@ def train(
         options.print_table(rows if asked["form"] == "json" else shown | _means(plans, rows), asked["form"])
 
 
-def _variant(method: Any) -> str:
-    """The name of a method's variant; the default has the name of the variant that changes nothing, if there is one."""
-    if method.variant != "default":
-        return method.variant
-    return next((name for name, changes in method.variants.items() if not changes), "default")
+def _named(method: Any, config: Any) -> str:
+    """The name of a method, with its variant if the variants of the method differ on an encoder with this config.
+
+    The default has the name of the variant that changes nothing, if there is one.
+    """
+    changed = {name: method.changes(name, config) for name in method.variants}
+    if not any(changed.values()):
+        return method.name
+    usual = next((name for name, changes in changed.items() if not changes), "default")
+    return f"{method.name} (variant {usual if method.variant == 'default' else method.variant})"
 
 
 def _of_bundled(recipe: str, encoder: str, given: dict[str, Any]) -> dict[str, Any]:

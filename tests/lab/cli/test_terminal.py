@@ -1,7 +1,9 @@
 """Output on a terminal and in a pipe."""
 
 import io
+import os
 import re
+import subprocess
 import sys
 
 import pytest
@@ -67,11 +69,35 @@ def test_the_methods_fit_the_width_of_the_terminal(watched, wide):
     assert max(map(len, plain(printed).splitlines())) <= max(wide, 100 if wide == 60 else wide)
 
 
+@pytest.mark.parametrize("wide", [30, 80])
+def test_a_table_wider_than_the_terminal_keeps_names_and_numbers(watched, wide):
+    printed = plain(watched("words", "micro", "A cat sleeps.", "The cat slept.", "--pooling", "mean", wide=wide))
+    assert all(name in printed for name in ("[CLS]", "sleeps", "slept", "sum")) and "…" not in printed
+
+
 def test_words_that_make_two_sentences_alike_are_a_heat_map(watched):
     """The background of the largest contribution is the full colour."""
     printed = watched("words", "micro", "A cat sleeps.", "The cat slept.", "--pooling", "mean", wide=120)
     assert "48;2;0;114;178" in printed or "48;2;194;82;0" in printed
     assert "cat" in plain(printed) and "sum" in plain(printed)
+
+
+def test_a_line_wider_than_the_terminal_is_not_broken(watched, monkeypatch, capsys):
+    """A printed command can be copied."""
+    monkeypatch.setenv("COLUMNS", "40")
+    command = "cselab evaluate " + "/".join(["folder"] * 20)
+    terminal.print_line(command, "bold")
+    assert plain(capsys.readouterr().out) == f"{command}\n"
+
+
+def test_help_into_a_closed_pipe_is_quiet():
+    """As of `cselab -h | head -1`."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "cselab_lab.cli", "-h"]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=True, timeout=60)
+    os.close(writing)
+    assert done.stderr == b""
 
 
 def test_the_groups_of_the_help_have_every_command_once():
