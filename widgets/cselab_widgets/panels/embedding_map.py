@@ -86,14 +86,20 @@ class MapData:
         planes = [self._known.get((encoder, method)) for encoder in self.vectors]
         return all(plane is not None and plane.is_known(plane.at(step)) for plane in planes)
 
-    def reach(self, method: str) -> Float[np.ndarray, "2"]:
-        """The lengths of axes that are long enough for every encoder and every step: one scale for all."""
+    def bounds(self, method: str) -> Float[np.ndarray, "2 2"]:
+        """The lowest and the highest place on each axis, of every encoder and every step: only the dots move."""
 
         def compute() -> np.ndarray:
-            clouds = [points for encoder in self.vectors for points in self.plane(encoder, method).points.values()]
-            return np.max([np.ptp(points, axis=0) for points in clouds], axis=0)
+            every = np.concatenate(
+                [
+                    _with_regions(self, points * self.facing(encoder, method))
+                    for encoder in self.vectors
+                    for points in self.plane(encoder, method).points.values()
+                ]
+            )
+            return np.stack([every.min(axis=0), every.max(axis=0)])
 
-        return self._once(("reach", method), compute)
+        return self._once(("bounds", method), compute)
 
     def facing(self, encoder: str, method: str) -> Float[np.ndarray, "2"]:
         """1 or -1 for each axis: an axis is free to point either way, and here points as the first encoder's does."""
@@ -286,9 +292,9 @@ def planes(state: EmbeddingMapState) -> list[Plane]:
         "dragmode": "lasso",
         "selectionrevision": f"{hash_of(state.picked)}",
         "coloraxis": {"colorscale": NUMERIC_SCALE, "colorbar": {"title": scale, "outlinewidth": 0, "thickness": 14}},
-        "transition": {"duration": MORPH, "easing": "cubic-in-out"},
+        "transition": {"duration": MORPH, "easing": "cubic-in-out", "ordering": "traces first"},
     }
-    traces = [_region(name, points[rows], style) for name, rows, style in _clusters(state)]
+    traces = [_region(name, points[rows], style) for name, rows, style in _clusters(data)]
     traces += [_lines(state, points)] if data.pairs else []
     traces += _points(state, points)
     traces += [_nearest(state, points), _names(state, points)]
@@ -533,21 +539,31 @@ class EmbeddingMap(Panel):
         }
 
 
-def _clusters(state: EmbeddingMapState) -> list[tuple[str, np.ndarray, Style]]:
+def _clusters(data: MapData) -> list[tuple[str, np.ndarray, Style]]:
     """The groups with a name, unless there are too many to name them in the map."""
-    groups = state.data.groups
+    groups = data.groups
     if "" in groups or len(groups) > NAMED:
         return []
     return [(*group, style) for group, style in zip(groups.items(), category_styles(groups).values(), strict=True)]
 
 
-def _region(name: str, points: np.ndarray, style: Style) -> go.Scatter:
+def _with_regions(data: MapData, points: np.ndarray) -> np.ndarray:
+    """The points, and those of the ellipses about their groups: all that a map has to hold."""
+    return np.concatenate([points, *(_ellipse(points[rows]) for _, rows, _ in _clusters(data))])
+
+
+def _ellipse(points: np.ndarray) -> np.ndarray:
     """An ellipse about a group: its mean, and 1.5 standard deviations along its two axes."""
     spread = np.cov(points.T) if len(points) > 2 else np.zeros((2, 2))
     lengths, axes = np.linalg.eigh(spread)
     turn = np.linspace(0, 2 * np.pi, 41)
     circle = 1.5 * np.sqrt(lengths.clip(min=0)) * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    ellipse = points.mean(0) + circle @ axes.T
+    return points.mean(0) + circle @ axes.T
+
+
+def _region(name: str, points: np.ndarray, style: Style) -> go.Scatter:
+    """The ellipse about a group, in its colour."""
+    ellipse = _ellipse(points)
     return go.Scatter(
         x=rounded(ellipse[:, 0]),
         y=rounded(ellipse[:, 1]),
@@ -563,14 +579,14 @@ def _region(name: str, points: np.ndarray, style: Style) -> go.Scatter:
 
 
 def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
-    """The name of each group, from its middle outwards; the names do not overlap."""
-    clusters = _clusters(state)
-    apart = 0.07 * float(np.ptp(points[:, 1]))
+    """The name of each group with a dot of its colour, from its middle outwards; the names do not overlap."""
+    clusters = _clusters(state.data)
+    apart = 0.1 * float(np.ptp(points[:, 1]))
     placed: list[tuple[float, float, str]] = []
-    for name, rows, _ in clusters:
+    for name, rows, style in clusters:
         middle, spread = points[rows].mean(0), points[rows].std(0)
         x, y = middle + spread * np.sign(middle - points.mean(0))
-        placed.append((float(y), float(x), name))
+        placed.append((float(y), float(x), f'<span style="color:{style.color}">\u25cf</span> <b>{escape(name)}</b>'))
     placed.sort()
     lowest = -np.inf
     for number, (y, x, name) in enumerate(placed):
@@ -579,7 +595,7 @@ def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
     return go.Scatter(
         x=rounded(x for _, x, _ in placed),
         y=rounded(y for y, *_ in placed),
-        text=[f"<b>{escape(name)}</b>" for *_, name in placed],
+        text=[name for *_, name in placed],
         uid="names",
         mode="text",
         textfont={"size": 15},
@@ -590,7 +606,7 @@ def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
 
 def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | go.Scattergl]:
     """A trace for each group of rows drawn alike."""
-    data, named = state.data, bool(_clusters(state))
+    data, named = state.data, bool(_clusters(state.data))
     scatter = go.Scatter if len(data.sentences) <= SVG_POINTS else go.Scattergl
     size = 10 if len(data.sentences) <= 300 else 6
     picked = None if state.picked is None else np.array(state.picked, dtype=int)
@@ -667,11 +683,14 @@ def _fitted_on(plane: Projection) -> str:
 
 
 def _limits(state: EmbeddingMapState) -> list[list[float]]:
-    """Two axes about the points: components are as long as every encoder and step needs, others of one length."""
-    points = state.points(state.encoder)
-    low, high = points.min(axis=0), points.max(axis=0)
-    linear = state.planes[state.encoder].linear
-    half = 0.62 * (state.data.reach(state.projection) if linear else (high - low).max())
+    """Two axes about the points: those of components hold every encoder and step, others have one length."""
+    if state.planes[state.encoder].linear:
+        low, high = state.data.bounds(state.projection)
+        half = 0.54 * (high - low)
+    else:
+        points = _with_regions(state.data, state.points(state.encoder))
+        low, high = points.min(axis=0), points.max(axis=0)
+        half = 0.54 * (high - low).max()
     return [rounded(ends) for ends in np.transpose([(low + high) / 2 - half, (low + high) / 2 + half])]
 
 
