@@ -35,7 +35,8 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
     assert [list(row) for row in heat.z] == [[1.5, 0.0], [-0.4, 0.0]]
     assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "<i>+0.9</i>"]]
     assert heat.zmax == -heat.zmin == 1.5
-    assert "1 of 4 gains lie above SimCSE, 1 below" in shown.planes()[0].title
+    title = "1 of 4 gains lie above SimCSE, 1 below, 1 undecided, 1 of a single run"
+    assert shown.planes()[0].title == title
     assert "In italics: a single run" in shown.explain(shown.state)
 
 

@@ -54,7 +54,7 @@ const cselabFigure = (() => {
   }
 
   // A cell of a narrow table has no room for decimals.
-  const inWholeNumbers = (text) => text.replace(/[+-]\d+\.\d/, (number) => (number < 0 ? "" : "+") + Math.round(number));
+  const inWholeNumbers = (text) => text.replace(/[+-]\d+\.\d/, (number) => (Math.round(number) > 0 ? "+" : "") + Math.round(number));
 
   // One plane, so `tall`, under a legend of `top` pixels; beside it the names at the ends of its lines, or a scale. Its title
   // and its words stand around the plot, see `make`.

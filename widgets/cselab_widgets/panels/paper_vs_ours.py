@@ -246,12 +246,15 @@ def summary(state: PaperVsOursState) -> str:
 
 def counted(state: PaperVsOursState) -> str:
     """The numbers of gains above and below the baseline; with several seeds, only decided gains count."""
-    single = state.frame["gain_low"].isna().all()
-    gain = state.frame["gain"] if single else state.frame["gain"].where(state.decided, 0)
-    runs = "of single runs " if single else ""
-    up, down = int((gain > 0).sum()), int((gain < 0).sum())
-    rest = "" if single else f", {len(gain) - up - down} undecided"
-    return f"{up} of {len(gain)} gains {runs}lie above {state.baseline}, {down} below{rest}"
+    single = state.frame["gain_low"].isna()
+    gain = state.frame["gain"].where(state.decided | single.all(), 0)
+    up, down, alone = int((gain > 0).sum()), int((gain < 0).sum()), int(single.sum())
+    if single.all():
+        return f"{up} of {alone} gains of single runs lie above {state.baseline}, {down} below"
+    told = (
+        f"{up} of {len(gain)} gains lie above {state.baseline}, {down} below, {len(gain) - up - down - alone} undecided"
+    )
+    return f"{told}, {alone} of a single run" if alone else told
 
 
 def _gains_in_words(state: PaperVsOursState) -> str:
