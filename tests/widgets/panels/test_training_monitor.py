@@ -122,7 +122,7 @@ def test_seeds_are_a_mean_with_a_band_from_the_lowest_to_the_highest(history):
     drawn = traces(TrainingMonitor({"SimCSE": [history, higher]}))
     assert drawn["score: SimCSE"].y == (51.0, 54.0)
     title = TrainingMonitor({"SimCSE": [history, higher]}).planes()[0].title
-    assert title == "Dev score at the end: SimCSE 54.0"
+    assert title == "Dev score at the end: SimCSE 54.0, +3.0 since the start"
     assert drawn["score: SimCSE: band"].x == (0, 2, 2, 0)
     assert drawn["score: SimCSE: band"].y == (52.0, 55.0, 53.0, 50.0)
     assert drawn["score: SimCSE: band"].visible is True

@@ -49,7 +49,7 @@ LOGGED = {  # by the trainer of sentence-transformers
     "eval_*uniformity": "uniformity",
     "eval_*effective_rank": "effective_rank",
 }
-COLORS = (BEFORE, *PALETTE[5:7], OURS, PUBLISHED)  # of finished runs
+COLORS = (*PALETTE[5:7], OURS, PUBLISHED, BEFORE)  # of finished runs; the live one, or one that is alone, is AFTER
 DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
 SECONDS = 0.5  # between two pictures of a run that is going on
 
@@ -158,7 +158,9 @@ def summary(state: TrainingMonitorState) -> str:
 
 def explain(state: TrainingMonitorState) -> str:
     """The content, and the effects of the buttons."""
-    others = " Thin lines are the means of finished runs, bands their lowest and highest seeds." if state.others else ""
+    others = f" {'Thin lines' if state.rows else 'Lines'} are finished runs" if state.others else ""
+    seeds = any(len(histories) > 1 for histories in state.others.values())
+    others += ": the mean of their seeds, in a band from the lowest to the highest" * seeds + "." * bool(others)
     held = {
         "paused": " Paused: the weights are those of the step shown.",
         "stopped": " Stopped: the panel's run has the encoder, with the best weights so far.",
@@ -166,7 +168,8 @@ def explain(state: TrainingMonitorState) -> str:
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
     loss = " A loss near 0 does not prove learning." if state.every else ""
-    return f"Is the encoder learning? Watch the score; a star marks kept weights.{loss}{others}{held}"
+    star = "; a star marks kept weights" if state.rows else ""
+    return f"Is the encoder learning? Watch the score{star}.{loss}{others}{held}"
 
 
 class TrainingMonitor(Panel):
@@ -440,7 +443,8 @@ def _logged(log: Sequence[Row]) -> list[Row]:
 def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     traces, named = [], column == "score"  # one legend, in the first plane
     keyed = named and len(state.others) + bool(state.rows) > 1
-    for name, color in zip(state.others, cycle(COLORS)):
+    alone = len(state.others) == 1 and not state.rows
+    for name, color in zip(state.others, cycle([AFTER] if alone else COLORS)):
         steps, mean, low, high = band(state.others[name], column)
         shade = {"color": color, "width": 0}
         traces += [
@@ -495,8 +499,11 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
         title = f"{what} {values[-1]:.{1 if named else 3}f} at step {steps[-1]}"
         title += _gain(values, steps, best[0]) if named else ""
     elif named and any(trace.y for trace in traces):
-        ends = {name: band(histories, column)[1] for name, histories in state.others.items()}
-        title = "Dev score at the end: " + ", ".join(f"{escape(n)} {v[-1]:.1f}" for n, v in ends.items() if v)
+        means = {name: band(histories, column)[:2] for name, histories in state.others.items()}
+        title = "Dev score at the end: " + ", ".join(f"{escape(n)} {v[-1]:.1f}" for n, (_, v) in means.items() if v)
+        if alone:
+            (steps, values), *_ = means.values()
+            title += _gain(values, steps, steps[int(np.argmax(values))])
     return Plane(title, traces, x, {"range": _room(traces)} if named else {"rangemode": "tozero"})
 
 
