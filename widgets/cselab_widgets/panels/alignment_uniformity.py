@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cselab.data import Pairs
 
 RANDOM = (-4.0, -3.875)  # the uniformity of random vectors: about -4 + 8 / d in d dimensions, here of 64 and more
-STEPS_NAMED = 12  # of a path, at most
+NAMES_APART = 0.2  # of the extent of a path: between two steps that are named
 KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
 
 
@@ -162,7 +162,8 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         {"title": {"text": "uniformity (lower: spread more evenly)"}, "range": across},
         {"title": {"text": "alignment (lower: pairs closer)"}, "range": up},
     )
-    drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, *axes, tall=400)]
+    words = f"Lower left is better. A ring marks the start{', a star the kept step' * state.scored}."
+    drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, *axes, tall=400, words=words)]
     if state.scored:
         scores = _score_curves(state, styles, numbers)
         drawn.append(Plane(_best(state), scores, {"title": {"text": "step"}}, {"title": {"text": "dev score"}}))
@@ -209,13 +210,10 @@ def summary(state: AlignmentUniformityState) -> str:
 
 def explain(state: AlignmentUniformityState) -> str:
     """The explanation of the picture."""
-    text = "Lower left is better; random vectors lie in the shadow. "
-    text += f"A ring marks the start{', a star the kept step' * state.scored}."
-    if any(len(paths) > 1 for paths in state.seeds.values()):
-        text += " Thin lines are seeds, thick ones their mean."
-    if state.bands is not None:
-        text += " Click a point for its cosines."
-    return text
+    seeds = any(len(paths) > 1 for paths in state.seeds.values())
+    said = ["Thin lines are seeds, thick ones their mean."] * seeds
+    said += ["Click a point for its cosines."] * (state.bands is not None)
+    return " ".join(said)
 
 
 class AlignmentUniformity(Panel):
@@ -406,9 +404,7 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
     if not single:
         traces.append(_bundle(method, seeds, style.color, numbers))
     marker = {"symbol": "arrow", "angleref": "previous", "size": [0] + [17] * (len(path) - 1)}
-    every = -(-len(path) // STEPS_NAMED)  # so that their numbers do not overlap
-    numbers_of_steps = [f"{at.step}" if row % every == 0 else "" for row, at in enumerate(path)]
-    named = {"mode": "lines+markers+text", "texttemplate": numbers_of_steps, "textposition": "top center"}
+    named = {"mode": "lines+markers+text", "texttemplate": _step_names(path), "textposition": "top center"}
     traces += [
         go.Scatter(
             **_places(travelled),
@@ -439,6 +435,17 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
         ),
     ]
     return traces
+
+
+def _step_names(path: Path) -> list[str]:
+    """The number of each step, the ends first; empty where it would overlap another."""
+    places = np.array([[at.uniformity, at.alignment] for at in path])
+    places = places / np.ptp(places, axis=0).clip(min=1e-9)
+    named: list[int] = []
+    for row in [len(path) - 1, *range(len(path) - 1)]:
+        if all(np.abs(places[row] - places[other]).max() > NAMES_APART for other in named):
+            named.append(row)
+    return [f"{at.step}" if row in named else "" for row, at in enumerate(path)]
 
 
 def _bundle(method: str, seeds: tuple[Path, ...], color: str, numbers: dict) -> go.Scatter:

@@ -355,6 +355,8 @@ def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
         ends[2 * place] = -2 * spread[axis] * whitened.fitted.stages[2][:, axis]
         ends[2 * place + 1] = -ends[2 * place]
     ends = (ends @ whitened.fitted.stages[state.stage])[:, :2].numpy() + centre
+    size = state.views.shape[2] // state.groups
+    lines = "the axes of the group" if size <= 2 else f"two of the {size} axes as far as two channels show them"
     pen = [end for place in range(len(axes)) for end in (*ends[2 * place : 2 * place + 2], (None, None))]
     width = {"range": [-reach, reach], "constrain": "domain", "zeroline": True, "zerolinecolor": INK}
     return Plane(
@@ -380,7 +382,7 @@ def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
         {"title": {"text": "first channel of the group"}, **width},
         {"title": {"text": "second"}, **width},
         square=True,
-        words="Points are sentences, lines the axes of the group, two standard deviations long. Play the stages.",
+        words=f"Points are sentences, lines {lines}, two standard deviations long. Play the stages.",
     )
 
 
