@@ -61,9 +61,10 @@ const cselabFigure = (() => {
   const fitted = (tall, top) => (data, given, width) => {
     const { title, transition, ...layout } = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
     const { xaxis, yaxis } = layout;
-    const ends = data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
+    const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
+    const ends = bare ? [] : data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
-    const margin = { l: 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top + (xaxis.side !== "top" ? 0 : width < NARROW ? 54 : 18), b: xaxis.side === "top" ? 8 : 52 };
+    const margin = { l: bare ? 28 : 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top + (xaxis.side !== "top" ? 0 : width < NARROW ? 54 : 18), b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
       data.forEach((trace) => trace.text?.[0]?.map && Object.assign(trace, { text: trace.text.map((row) => row.map(inWholeNumbers)), textfont: { size: 11 } }));
