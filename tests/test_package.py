@@ -206,9 +206,9 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
     ("names", "most"),
     [
         ("cselab", 115_000),
-        ("cselab_lab", 89_000),
-        ("cselab_widgets", 58_000),
-        ("cselab cselab_lab cselab_widgets", 260_000),
+        ("cselab_lab", 97_000),
+        ("cselab_widgets", 62_000),
+        ("cselab cselab_lab cselab_widgets", 272_000),
         ("tests", 270_000),
     ],
 )
