@@ -23,7 +23,8 @@ from cselab_lab.lessons.checks.encoders import cosine, plain
 from cselab_lab.lessons.checks.focal_infonce import by_hand, differences
 from cselab_lab.lessons.checks.sentences import say_the_same
 from cselab_lab.lessons.exercises import diagnose, numbers_of
-from scipy.stats import spearmanr, ttest_1samp
+from pandas import DataFrame
+from scipy.stats import mstats, spearmanr, ttest_1samp
 from spellings import every_exercise, solution_of
 from torch.nn.functional import cross_entropy, normalize
 
@@ -182,6 +183,9 @@ WRONG = {
         ("before and after 'and'", ("The girl and the boy sing.", "The boy and the girl sing.")),
         ("from end to end", ("At night the girl sings a song.", "The girl sings a song at night.")),
         ("'cook' and 'chef' mean the same", ("The cook peels an onion.", "The chef peels an onion.")),
+        ("'boy' stands twice in a row", (GIRL, "The girl hugs the boy boy.")),
+        ("'not' stands twice in a row", ("The dog barks.", "The dog does not not bark.")),
+        ("No sentence ends with 'the'", (GIRL, "Girl the hugs boy the.")),
         ("Keep most words", ("The cook peels an onion.", "The tax rises every summer.")),
     ],
     "tour.INFO_NCE": [
@@ -278,7 +282,22 @@ WRONG = {
         ("too few", FEWEST - 1),
         ("not the fewest", FEWEST + 1),
     ],
-    "benchmarks.SPEARMAN": [("spearmanr is for comparison", lambda x, y: another_name(x, y).statistic)],
+    "benchmarks.SPEARMAN": [
+        ("spearmanr is for comparison", lambda x, y: another_name(x, y).statistic),
+        ("spearmanr is for comparison", lambda x, y: float(mstats.spearmanr(x, y).statistic)),
+        ("and so is method", lambda x, y: DataFrame({"x": x, "y": y}).corr("spearman").iloc[0, 1]),
+    ],
+    "focal_infonce.FOCAL": [
+        (
+            "a positive and negatives below 0",
+            lambda c, t=0.07, m=0.3: cross_entropy(
+                (c * (c + m)).diagonal_scatter(c.diag() * c.diag().abs()) / t, torch.arange(len(c))
+            ),
+        )
+    ],
+    "focal_infonce.FOCAL_GRADIENT": [
+        ("size of tensor", lambda c, t, m: solution_of("focal_infonce.FOCAL_GRADIENT")(c, t, m) + 0 * torch.eye(3))
+    ],
     "benchmarks.PAIRED_BOOTSTRAP": [
         ("The gains are not symmetric", resampled(lambda gains: gains.mean() + np.array([-1.96, 1.96]) * gains.std())),
         *[

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.stats import kendalltau, nct, rankdata, spearmanr, t
+from scipy.stats import kendalltau, mstats, nct, rankdata, spearmanr, t
 
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
 
@@ -30,14 +30,15 @@ def _of_ranks(x: Any, y: Any, mean: float | None = None, power: float = 0.5) -> 
 
 
 def _is_own(answer: Any) -> bool:
-    """Whether an answer works without a call of `spearmanr`, under any name."""
-    called, before = [], sys.getprofile()
-    sys.setprofile(lambda frame, event, argument: called.append(frame.f_code))
+    """Whether an answer works without a call of `spearmanr`, under any name, or the method "spearman" of pandas."""
+    called: set[Any] = set()
+    before = sys.getprofile()
+    sys.setprofile(lambda frame, event, argument: called.update((frame.f_code, str(frame.f_locals.get("method")))))
     try:
         answer(*_UNTIED)
     finally:
         sys.setprofile(before)
-    return inspect.unwrap(spearmanr).__code__ not in called
+    return not called & {*(inspect.unwrap(one).__code__ for one in (spearmanr, mstats.spearmanr)), "spearman"}
 
 
 SPEARMAN = Exercise(
@@ -49,7 +50,11 @@ SPEARMAN = Exercise(
         _OF_TIED,
     ),
     Example("forty pairs with many ties", _MANY, spearmanr(*_MANY).statistic),
-    Check("the formula is yours", _is_own, "spearmanr is for comparison: compute the ranks and their correlation."),
+    Check(
+        "the formula is yours",
+        _is_own,
+        'spearmanr is for comparison, and so is method="spearman" of pandas: compute the ranks and their correlation.',
+    ),
     solution=Solution("10_benchmarks", "my_spearman"),
     mistakes={
         "This is Pearson's correlation of the values: rank the two sides first.": "ranks(x), ranks(y) -> x, y",

@@ -32,7 +32,7 @@ def by_hand(cosines: list[list[float]], temperature: float, m: float) -> float:
 
 
 _UNEQUAL = [[0.9, 0.5, 0.2], [0.8, 0.6, 0.9], [0.1, 0.4, 0.7]]
-_OPPOSITE = [[0.5, -0.2, 0.4], [-0.1, 0.3, -0.5], [0.2, -0.05, 0.4]]
+_OPPOSITE = [[0.5, -0.2, 0.4], [-0.1, -0.3, -0.5], [0.2, -0.05, 0.4]]
 FOCAL = Exercise(
     Example(
         "positive 0.8, negative 0.5, m 0.3, temperature 1: 0.64 against 0.40, so log(1 + exp(-0.24)) = 0.580",
@@ -50,7 +50,7 @@ FOCAL = Exercise(
         by_hand(_UNEQUAL, 0.5, 0.2),
     ),
     Example(
-        "negatives below 0, at temperature 0.1 and m 0.3",
+        "a positive and negatives below 0, at temperature 0.1 and m 0.3",
         (torch.tensor(_OPPOSITE), 0.1, 0.3),
         by_hand(_OPPOSITE, 0.1, 0.3),
     ),
@@ -105,6 +105,7 @@ def differences(cosines: list[list[float]], temperature: float, m: float, step: 
     return [[slope(i, j) for j in range(len(cosines))] for i in range(len(cosines))]
 
 
+_FOUR = [[0.9, 0.5, 0.2, 0.6], [0.8, 0.6, 0.9, -0.1], [0.1, 0.4, 0.7, 0.3], [0.5, 0.2, 0.7, 0.8]]
 FOCAL_GRADIENT = Exercise(
     Example(
         "unequal rows at temperature 0.5 and m 0.2, by finite differences",
@@ -112,7 +113,7 @@ FOCAL_GRADIENT = Exercise(
         differences(_UNEQUAL, 0.5, 0.2),
     ),
     Example(
-        "the same at temperature 0.1 and m 0.5", (torch.tensor(_UNEQUAL), 0.1, 0.5), differences(_UNEQUAL, 0.1, 0.5)
+        "four sentences, at temperature 0.1 and m 0.5", (torch.tensor(_FOUR), 0.1, 0.5), differences(_FOUR, 0.1, 0.5)
     ),
     solution=Solution("07_focal_infonce", "my_focal_gradient"),
     mistakes={

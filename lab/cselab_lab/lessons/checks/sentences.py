@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 from functools import cache
+from itertools import pairwise
 
 BE = set("is are was were be been being".split())
 LITTLE = BE | set("a an the some this that these those has have had do does did by of to in on at".split())
@@ -65,6 +66,23 @@ def say_the_same(first: str, second: str) -> str:
     if _is_passive(first) != _is_passive(second):  # agent and patient have changed places
         return ""
     return reasons[0] if reasons else "Only capitals, endings, punctuation or small words differ."
+
+
+def why_no_sentence(sentence: str) -> str:
+    """Why the words are no sentence; empty if no reason is known.
+
+    >>> why_no_sentence("The girl hugs the boy boy.")
+    "'boy' stands twice in a row."
+    >>> why_no_sentence("Girl the hugs boy the.")
+    "No sentence ends with 'the'."
+    >>> why_no_sentence("The girl had had a dog.")
+    ''
+    """
+    found = words(sentence)
+    twice = [a for a, b in pairwise(found) if a == b and a not in ("had", "that")]
+    if twice:
+        return f"{twice[0]!r} stands twice in a row."
+    return f"No sentence ends with {found[-1]!r}." if found and found[-1] in ("a", "an", "the") else ""
 
 
 def may_mean_the_same(first: str, second: str) -> str:

@@ -9,7 +9,7 @@ from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
 from .answers import FAR, LOST, are_texts, choice_mistakes
 from .encoders import cosine
-from .sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, words
+from .sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, why_no_sentence, words
 
 # ---- 1: two sentences with different meanings and a high cosine under `mini` -----------------------------
 
@@ -30,6 +30,7 @@ FOOLED = Exercise(
         lambda p: all(set(words(text)) - LITTLE and 2 < len(words(text)) <= 100 for text in p),
         "one sentence is too short or too long, or has no word with a meaning.",
     ),
+    Check("both are sentences", lambda p: " ".join(filter(None, map(why_no_sentence, p)))),
     Check("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
     Check(f"they have different meanings ({JUDGE})", lambda p: say_the_same(*p), "Change the meaning."),
     Check(
