@@ -18,15 +18,29 @@ def test_a_page_is_what_the_script_writes_and_light(name):
 
 @pytest.mark.browser
 @pytest.mark.filterwarnings("ignore")
-def test_a_visitor_trains_by_the_keyboard_and_goes_to_the_sphere(offline):
+def test_a_visitor_needs_only_the_keyboard(offline):
+    """Type, train, pause, save the picture; then move a point of the sphere."""
     page = offline(play.FOLDER / "index.html")
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("link", name="The sphere")).to_be_focused()
-    for _ in range(5):
-        page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Train")).to_be_focused()
+
+    def tab(times, reached):
+        for _ in range(times):
+            page.keyboard.press("Tab")
+        expect(reached).to_be_focused()
+
+    tab(1, page.get_by_role("link", name="The sphere"))
+    tab(4, page.get_by_label("sentence 4"))
+    page.keyboard.press("Control+a")
+    page.keyboard.type("A singer sang an opera.")
+    tab(1, page.get_by_role("button", name="Train"))
     page.keyboard.press("Enter")
     expect(page.locator(".cselab-seen")).to_have_text(re.compile("^Step [1-9]"))
+    page.keyboard.press("Enter")
+    tab(2, page.get_by_role("button", name="Save picture"))
+    with page.expect_download() as saved:
+        page.keyboard.press("Enter")
+    assert saved.value.path().read_bytes().startswith(b"\x89PNG")
+    expect(page.get_by_label("sentence 4")).to_have_value("A singer sang an opera.")
+    expect(page.locator(".cselab-result")).to_have_text(re.compile(r"^\w+ and \w+ .* to "))
     page.get_by_role("link", name="The sphere").press("Enter")
     point = page.get_by_role("slider", name="anchor 1", exact=True)
     where = point.get_attribute("aria-valuetext")
