@@ -57,7 +57,7 @@ SPEARMAN = Exercise(
     ),
     solution=Solution("10_benchmarks", "my_spearman"),
     mistakes={
-        "This is Pearson's correlation of the values: rank the two sides first.": "ranks(x), ranks(y) -> x, y",
+        "This is Pearson's correlation of the values: rank each side first.": "ranks(x), ranks(y) -> x, y",
         "argsort gives the order of the values, not their ranks.": (
             "(ranks(x), ranks(y)) -> (np.argsort(x), np.argsort(y))"
         ),
@@ -72,7 +72,7 @@ SPEARMAN = Exercise(
         "Number the places, not the distinct values: a group of three equal values takes three places.": (
             "(last - (count - 1) / 2)[group] -> group"
         ),
-        "Rank both sides.": ("ranks(x), ranks(y) -> ranks(x), y", "ranks(x), ranks(y) -> x, ranks(y)"),
+        "Rank each side.": ("ranks(x), ranks(y) -> ranks(x), y", "ranks(x), ranks(y) -> x, ranks(y)"),
         "1 - 6 sum d^2 / (n^3 - n) holds without ties only: compute the correlation of the ranks.": (
             "np.corrcoef(ranks(x), ranks(y))[0, 1] -> "
             "1 - 6 * ((ranks(x) - ranks(y)) ** 2).sum() / (len(x) ** 3 - len(x))"
@@ -80,7 +80,7 @@ SPEARMAN = Exercise(
         "np.corrcoef returns a matrix: use the entry [0, 1].": ")[0, 1] -> )",
         "That is Kendall's tau: compute the correlation of the ranks.": lambda x, y: kendalltau(x, y).statistic,
         "Subtract the mean rank from each rank first.": lambda x, y: _of_ranks(x, y, mean=0.0),
-        "Divide by the root of the product of the two sums of squares.": (
+        "Divide by the root of the product of the sums of squares.": (
             lambda x, y: _of_ranks(x, y, power=1.0),
             "np.corrcoef(ranks(x), ranks(y)) -> np.cov(ranks(x), ranks(y))",
             "np.corrcoef(ranks(x), ranks(y)) -> np.cov(ranks(x), ranks(y), ddof=0)",
