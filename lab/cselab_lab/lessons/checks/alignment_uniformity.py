@@ -37,7 +37,7 @@ ALIGNMENT = Exercise(
     solution=Solution("08_alignment_uniformity", "my_alignment"),
     mistakes={
         "Square the distances.": (".square().sum(dim=1) -> .norm(dim=1)", ".square() -> .abs()"),
-        "Scale the rows of each side to length 1.": (
+        "Scale the rows of both sides to length 1.": (
             "u, v = (torch -> u, v = x, torch; side, dim=1) for side in (x, y)) -> y, dim=1)",
             "u, v = ( -> u, v = ; side, dim=1) for side in (x, y)) -> x, dim=1), y",
         ),
