@@ -164,6 +164,8 @@ def new_model(tokenizer: Any, config: PretrainConfig, corpus: Corpus, vectors: T
         max_position_embeddings=config.positions or config.length, tie_word_embeddings=vectors is None,
         hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0, pad_token_id=tokenizer.pad_token_id,
     )  # fmt: skip
+    if config.positions > config.length:
+        shape.trained_positions = config.length  # cselab warns of longer sentences
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         model = BertForMaskedLM(shape)

@@ -205,7 +205,8 @@ def test_word_vectors_stay_and_a_second_stage_starts_from_the_first(text, tmp_pa
     vectors = load_file(tmp_path / "first" / "word_vectors.safetensors")["vectors"]
     assert torch.equal(first[table], (0.8 * vectors).half()) and torch.equal(second[table], first[table])
     assert not torch.equal(second[words], first[words])
-    assert SentenceEncoder(tmp_path / "second").encode(LOREM[:2]).shape == (2, 16)
+    encoder = SentenceEncoder(tmp_path / "second")
+    assert encoder.encode(LOREM[:2]).shape == (2, 16) and encoder.trained_positions == 32
 
 
 def test_a_loss_that_is_no_number_stops_the_run(corpus, tokenizer, tmp_path):
