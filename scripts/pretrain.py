@@ -317,12 +317,14 @@ def start_of(folder: Path, tokenizer: Any, config: PretrainConfig, corpus: Corpu
 
     if start is not None:
         with quiet_transformers():
-            model = BertForMaskedLM.from_pretrained(start, dtype=torch.float32)
-        for name in ("hidden_dropout_prob", "attention_probs_dropout_prob"):
-            setattr(model.config, name, 0.0)
-        for module in model.modules():
-            if isinstance(module, torch.nn.Dropout):
-                module.p = 0.0
+            model = BertForMaskedLM.from_pretrained(
+                start, dtype=torch.float32, hidden_dropout_prob=0.0, attention_probs_dropout_prob=0.0
+            )
+        found = (model.config.num_hidden_layers, model.config.hidden_size, model.config.num_attention_heads)
+        if found != (wanted := (config.layers, config.width, config.heads)):
+            raise ValueError(
+                f"{start} has layers, width and heads {found}, the settings have {wanted}: give --set layers=..."
+            )
         return model
     if not config.word_vectors:
         return new_model(tokenizer, config, corpus)

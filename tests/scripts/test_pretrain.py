@@ -201,6 +201,8 @@ def test_word_vectors_stay_and_a_second_stage_starts_from_the_first(text, tmp_pa
     run(tmp_path / "first", "--corpus", text, *stage)
     run(tmp_path / "second", "--corpus", text, *stage, "--start", tmp_path / "first", "--set", "seed=1")
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("first", "second"))
+    other = [tmp_path / "other", "--corpus", text, *stage, "--set", "layers=2", "--start", tmp_path / "first"]
+    assert "(1, 16, 2), the settings have (2, 16, 2)" in " ".join(run(*other, ok=False).split())
     table, words = "bert.embeddings.word_embeddings.weight", "cls.predictions.decoder.weight"
     vectors = load_file(tmp_path / "first" / "word_vectors.safetensors")["vectors"]
     assert torch.equal(first[table], (0.8 * vectors).half()) and torch.equal(second[table], first[table])
