@@ -179,7 +179,9 @@ def new_model(tokenizer: Any, config: PretrainConfig, corpus: Corpus, vectors: T
 
 
 def pretrain(tokenizer: Any, corpus: Corpus, config: PretrainConfig, output: Path, model: Any) -> None:
-    """Train `model` with AdamW; resume from `output/checkpoint.safetensors`. On a GPU in bfloat16, on a CPU if `config` says so.
+    """Train `model` with AdamW; resume from `output/checkpoint.safetensors`.
+
+    A GPU computes in bfloat16, and a CPU if `config` says so.
 
     Raises:
         ValueError: `output` holds a run with other settings.
