@@ -1,4 +1,7 @@
+from ast import literal_eval
+
 import pytest
+from cells import table
 from cselab_lab.parameters import parameters_of, typed_parameters
 from nbformat.v4 import new_code_cell, new_notebook
 
@@ -39,48 +42,44 @@ def test_a_default_that_is_not_a_plain_value_is_refused(expression):
         parameters_of(notebook(f"rate = {expression}"), "nb")
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "value"),
-    [
-        ("steps", "20", 20),
-        ("rate", "1e-3", 0.001),
-        ("rate", "1", 1.0),
-        ("fast", "True", True),
-        ("fast", "false", False),
-        ("corpus", "12", "12"),
-        ("methods", "simcse", ["simcse"]),
-        ("methods", "['simcse', 'whitenedcse']", ["simcse", "whitenedcse"]),
-        ("temperatures", "1,0.5", [1.0, 0.5]),
-        ("limit", "30", 30),
-        ("limit", "all", "all"),
-    ],
-)
-def test_text_is_read_as_the_type_of_the_default(name, text, value):
-    typed = typed_parameters("nb", DEFAULTS, {name: text})[name]
-    assert typed == value and type(typed) is type(value)
+READ = """
+steps | "20" | 20
+rate | "1e-3" | 0.001
+rate | "1" | 1.0
+fast | "True" | True
+fast | "false" | False
+corpus | "12" | "12"
+methods | "simcse" | ["simcse"]
+methods | "['simcse', 'whitenedcse']" | ["simcse", "whitenedcse"]
+temperatures | "1,0.5" | [1.0, 0.5]
+limit | "30" | 30
+limit | "all" | "all"
+steps | 3 | 3
+rate | 1 | 1.0
+fast | True | True
+methods | ("imsimcse",) | ["imsimcse"]
+"""
+REFUSED = """
+steps | "many" | an int
+steps | "0.5" | an int
+steps | True | an int
+rate | "fast" | a float
+fast | "1" | true or false
+corpus | 3 | a str
+methods | 3 | a list of str
+temperatures | "1,hot" | a list of float
+"""
 
 
-def test_values_from_python_keep_their_type():
-    given = {"steps": 3, "rate": 1, "fast": True, "methods": ("imsimcse",)}
-    assert typed_parameters("nb", DEFAULTS, given) == {
-        "steps": 3, "rate": 1.0, "fast": True, "methods": ["imsimcse"]
-    }  # fmt: skip
+@pytest.mark.parametrize(("name", "given", "expected"), table(READ))
+def test_a_value_is_read_as_the_type_of_the_default(name, given, expected):
+    typed, expected = typed_parameters("nb", DEFAULTS, {name: literal_eval(given)})[name], literal_eval(expected)
+    assert typed == expected and type(typed) is type(expected)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "kind"),
-    [
-        ("steps", "many", "an int"),
-        ("steps", "0.5", "an int"),
-        ("steps", True, "an int"),
-        ("rate", "fast", "a float"),
-        ("fast", "1", "true or false"),
-        ("corpus", 3, "a str"),
-        ("methods", 3, "a list of str"),
-        ("temperatures", "1,hot", "a list of float"),
-    ],
-)
-def test_a_value_of_the_wrong_type_names_the_parameter_its_type_and_the_value(name, value, kind):
+@pytest.mark.parametrize(("name", "given", "kind"), table(REFUSED))
+def test_a_value_of_the_wrong_type_names_the_parameter_its_type_and_the_value(name, given, kind):
+    value = literal_eval(given)
     with pytest.raises(ValueError, match=rf"nb: parameter '{name}' needs {kind} .*; got {value!r}"):
         typed_parameters("nb", DEFAULTS, {name: value})
 

@@ -8,18 +8,19 @@ and those of longer training come from results/.
 import json
 import re
 from functools import cache
-from math import ceil, log
 from pathlib import Path
 from statistics import fmean
 
 import nbformat
 import numpy as np
 import pytest
+from cells import table
 from cselab_lab.experiments import Above, read_results
 from cselab_lab.experiments.growth import by_size
 from cselab_lab.experiments.results import judge
 from cselab_lab.headless.notebook_folder import bundled_notebooks
 from cselab_lab.parameters import parameters_of
+from pandas import DataFrame
 
 from cselab.evaluators.records import read_scores
 from cselab.metrics.significance import paired_t_test
@@ -41,122 +42,73 @@ def runs(lesson, profile):
     return [{entry["name"]: entry["seeds"][str(seed)] for entry in records(lesson, profile)} for seed in range(5)]
 
 
-LESSONS = {
-    "00_tour": {
-        "the vectors of a plain encoder lie in a cone": lambda r: r["plain: mean cosine"] > 0.5,
-        "its first loss is far below log N": lambda r: r["SimCSE: first loss"] < 0.6 * log(64),
-        "the subtracted mean brings a part of the gain of SimCSE": lambda r: (
-            r["plain: World-STS"] < r["mean subtracted: World-STS"] < r["SimCSE: World-STS"]
-        ),
-    },
-    "01_anisotropy": {
-        "averaging makes the cone": lambda r: r["mean cosine, mean of tokens"] > r["mean cosine, single tokens"] + 0.2,
-        "shuffled and random words lie in it": lambda r: (
-            min(r["shuffled: mean cosine"], r["random words: mean cosine"]) > r["real: mean cosine"] - 0.03
-        ),
-        "the score hardly moves without it": lambda r: abs(r["dev, without the mean"] - r["dev, as it is"]) < 1,
-    },
-    "02_simcse": {
-        "the encoder finds most sentences before training": lambda r: r["found by plain"] > 0.9 * 64,
-        "few hard negatives carry half the push, fewer after training": lambda r: (
-            r["half of the push by, at 0.05, trained"] < r["half of the push by, at 0.05"] < 63 / 5
-        ),
-        "without two masks the loss is lower and dev, too": lambda r: all(
-            r[f"{name}: {what}"] < r[f"two masks: {what}"]
-            for name in ("no dropout", "same mask")
-            for what in ("mean loss of the last 10 steps", "gain on dev")
-        ),
-    },
-    "03_whitening": {
-        "whitening has most of what SimCSE gains": lambda r: r["whitening gain on dev"] > r["SimCSE gain on dev"] / 2,
-        "equal weights gain, not the subtracted mean": lambda r: r["whitening gain on dev"] > 3 * r["mean gain on dev"],
-        "as many rows as channels are the worst": lambda r: r["rows with the lowest dev score"] in (128, 256),
-    },
-    "04_whitenedcse": {
-        "a whitened loss starts low": lambda r: r["loss of a whitened batch"] < r["loss of a plain batch"] / 3,
-        "with one pass the loss is nothing and dev stays behind": lambda r: (
-            r["one pass: mean loss of the last 10 steps"] < 0.001
-            and r["three passes: gain on dev"] - r["one pass: gain on dev"] > 2
-        ),
-        "the student's method is cselab's": lambda r: r["digits by hand and by cselab.train"] >= 4,
-    },
-    "05_dropout_noise": {
-        "noise on the negatives closes the cone with every seed": lambda r: (
-            r["0.1: mean cosine"] > r["SimCSE: mean cosine"] + 0.1
-        ),
-        "it solves the task without the encoder": lambda r: (
-            r["loss before training, noisy negatives"] < 0.01 * r["loss before training, SimCSE"]
-        ),
-    },
-    "06_rank_bottleneck": {
-        "64 sentences have rank 64, 63 when centred": lambda r: (
-            (r["rank of 64 sentences"], r["rank of 64 sentences, centred"]) == (64, 63)
-        ),
-        "artificial rows switch Barlow Twins off": lambda r: (
-            r["pull of Barlow Twins, full rank"] < 0.05 < 1 < r["pull of Barlow Twins, M = 0"]
-        ),
-        "full rank ends above on dev": lambda r: r["dev gain, full rank"] > r["dev gain, M = 0"],
-    },
-    "07_focal_infonce": {
-        "fewer negatives carry the push": lambda r: (
-            r["half of the push by, Focal-InfoNCE"] < r["half of the push by, InfoNCE"]
-        ),
-        "its loss does not fall to nothing": lambda r: (
-            r["Focal: mean loss of the last 10 steps"] > 2 * r["SimCSE: mean loss of the last 10 steps"]
-        ),
-        "at one temperature SimCSE keeps a small gradient": lambda r: (
-            r["matched: mean gradient norm of the last 10 steps"]
-            < r["Focal: mean gradient norm of the last 10 steps"] / 2
-        ),
-    },
-    "08_alignment_uniformity": {
-        "within a run geometry and score move together": lambda r: (
-            r["SimCSE: uniformity and score over the steps"] < -0.6
-        ),
-        "over many methods they do not": lambda r: abs(r["uniformity and score, recorded runs"]) < 0.3,
-        "uniformity as a loss brings uniformity, not the score": lambda r: (
-            r["uniformity alone: uniformity at the last step"] < r["SimCSE: uniformity at the last step"]
-            and r["uniformity alone: gain of the best step"] < r["SimCSE: gain of the best step"] / 2
-        ),
-    },
-    "09_embedding_maps": {
-        "t-SNE shows islands in noise": lambda r: r["noise: preservation by t-SNE"] > 0.2,
-        "half of a map's neighbours are true, fewer by PCA": lambda r: (
-            r["sentences: preservation by PCA"] < r["sentences: preservation by t-SNE"] < 0.65
-        ),
-        "halves of a vector agree": lambda r: r["sentences: halves agree"] > 3 * r["noise: halves agree"],
-    },
-    "10_benchmarks": {
-        "the pairs leave more than a point open": lambda r: (
-            r["half the interval, Classroom-STS"] > 1.5 and r["pairs for one point"] > 1200
-        )
-    },
-    "11_survey": {
-        "other words lead on the grammar's own test with every seed": lambda r: (
-            r["BT-BERT: gain on World-STS"] > r["SimCSE: gain on World-STS"]
-        ),
-        "there are far fewer patterns than methods": lambda r: r["patterns"] <= r["methods that touch loss"] / 2,
-    },
-    "12_your_own_method": {
-        "SimCSE is above the control": lambda r: r["SimCSE less control, dev"] > 1,
-        "two contrastive losses are close": lambda r: abs(r["hard negatives less SimCSE, dev"]) < 1.6,
-    },
-    "13_modern_encoders": {
-        "without dropout two views are one vector": lambda r: all(
-            r[f"{family}: cosine of two views"] > 0.9999 for family in ("ModernBERT", "Qwen3")
-        ),
-        "a last token at the wrong place costs points": lambda r: (
-            r["Qwen3, last token: dev"] > r["last token by column, padded right: dev"] + 5
-        ),
-    },
-}
+LESSONS = table("""
+00_tour | the vectors of a plain encoder lie in a cone | `plain: mean cosine` > 0.5
+00_tour | its first loss is far below log N | `SimCSE: first loss` < 0.6 * log(64)
+00_tour | the subtracted mean brings a part of the gain of SimCSE | \
+    `plain: World-STS` < `mean subtracted: World-STS` < `SimCSE: World-STS`
+01_anisotropy | averaging makes the cone | `mean cosine, mean of tokens` > `mean cosine, single tokens` + 0.2
+01_anisotropy | shuffled words lie in it | `shuffled: mean cosine` > `real: mean cosine` - 0.03
+01_anisotropy | random words lie in it | `random words: mean cosine` > `real: mean cosine` - 0.03
+01_anisotropy | the score hardly moves without it | abs(`dev, without the mean` - `dev, as it is`) < 1
+02_simcse | the encoder finds most sentences before training | `found by plain` > 0.9 * 64
+02_simcse | few hard negatives carry half the push, fewer after training | \
+    `half of the push by, at 0.05, trained` < `half of the push by, at 0.05` < 63 / 5
+02_simcse | without two masks the loss is lower and dev, too | \
+    `no dropout: gain on dev` < `two masks: gain on dev` and `same mask: gain on dev` < `two masks: gain on dev` \
+    and `no dropout: mean loss of the last 10 steps` < `two masks: mean loss of the last 10 steps` \
+    and `same mask: mean loss of the last 10 steps` < `two masks: mean loss of the last 10 steps`
+03_whitening | whitening has most of what SimCSE gains | `whitening gain on dev` > `SimCSE gain on dev` / 2
+03_whitening | equal weights gain, not the subtracted mean | `whitening gain on dev` > 3 * `mean gain on dev`
+03_whitening | as many rows as channels are the worst | `rows with the lowest dev score` in [128, 256]
+04_whitenedcse | a whitened loss starts low | `loss of a whitened batch` < `loss of a plain batch` / 3
+04_whitenedcse | with one pass the loss is nothing and dev stays behind | \
+    `one pass: mean loss of the last 10 steps` < 0.001 and `three passes: gain on dev` - `one pass: gain on dev` > 2
+04_whitenedcse | the student's method is cselab's | `digits by hand and by cselab.train` >= 4
+05_dropout_noise | noise on the negatives closes the cone with every seed | \
+    `0.1: mean cosine` > `SimCSE: mean cosine` + 0.1
+05_dropout_noise | it solves the task without the encoder | \
+    `loss before training, noisy negatives` < 0.01 * `loss before training, SimCSE`
+06_rank_bottleneck | 64 sentences have rank 64, 63 when centred | \
+    `rank of 64 sentences` == 64 and `rank of 64 sentences, centred` == 63
+06_rank_bottleneck | artificial rows switch Barlow Twins off | \
+    `pull of Barlow Twins, full rank` < 0.05 and `pull of Barlow Twins, M = 0` > 1
+06_rank_bottleneck | full rank ends above on dev | `dev gain, full rank` > `dev gain, M = 0`
+07_focal_infonce | fewer negatives carry the push | \
+    `half of the push by, Focal-InfoNCE` < `half of the push by, InfoNCE`
+07_focal_infonce | its loss does not fall to nothing | \
+    `Focal: mean loss of the last 10 steps` > 2 * `SimCSE: mean loss of the last 10 steps`
+07_focal_infonce | at one temperature SimCSE keeps a small gradient | \
+    `matched: mean gradient norm of the last 10 steps` < `Focal: mean gradient norm of the last 10 steps` / 2
+08_alignment_uniformity | within a run geometry and score move together | \
+    `SimCSE: uniformity and score over the steps` < -0.6
+08_alignment_uniformity | over many methods they do not | abs(`uniformity and score, recorded runs`) < 0.3
+08_alignment_uniformity | uniformity as a loss brings uniformity, not the score | \
+    `uniformity alone: uniformity at the last step` < `SimCSE: uniformity at the last step` \
+    and `uniformity alone: gain of the best step` < `SimCSE: gain of the best step` / 2
+09_embedding_maps | t-SNE shows islands in noise | `noise: preservation by t-SNE` > 0.2
+09_embedding_maps | half of a map's neighbours are true, fewer by PCA | \
+    `sentences: preservation by PCA` < `sentences: preservation by t-SNE` < 0.65
+09_embedding_maps | halves of a vector agree | `sentences: halves agree` > 3 * `noise: halves agree`
+10_benchmarks | the pairs leave more than a point open | \
+    `half the interval, Classroom-STS` > 1.5 and `pairs for one point` > 1200
+11_survey | other words lead on the grammar's own test with every seed | \
+    `BT-BERT: gain on World-STS` > `SimCSE: gain on World-STS`
+11_survey | there are far fewer patterns than methods | `patterns` <= `methods that touch loss` / 2
+12_your_own_method | SimCSE is above the control | `SimCSE less control, dev` > 1
+12_your_own_method | two contrastive losses are close | abs(`hard negatives less SimCSE, dev`) < 1.6
+13_modern_encoders | without dropout two views are one vector | \
+    `ModernBERT: cosine of two views` > 0.9999 and `Qwen3: cosine of two views` > 0.9999
+13_modern_encoders | a last token at the wrong place costs points | \
+    `Qwen3, last token: dev` > `last token by column, padded right: dev` + 5
+""")
 
 
 @pytest.mark.parametrize("profile", ["smoke", "classroom"])
-@pytest.mark.parametrize(("lesson", "conclusion"), [(lesson, said) for lesson in LESSONS for said in LESSONS[lesson]])
-def test_a_lessons_conclusion_holds(lesson, conclusion, profile):
-    holds = sum(LESSONS[lesson][conclusion](run) for run in runs(lesson, profile))
-    assert holds >= (5 if "every seed" in conclusion else ceil(0.8 * 5))
+@pytest.mark.parametrize(("lesson", "conclusion", "comparison"), LESSONS)
+def test_a_lessons_conclusion_holds(lesson, conclusion, comparison, profile):
+    holds = DataFrame(runs(lesson, profile)).eval(comparison)
+    assert len(holds) == 5 and holds.sum() >= (5 if "every seed" in conclusion else 4)
 
 
 def effects(row, baseline, test="Avg."):
@@ -166,8 +118,7 @@ def effects(row, baseline, test="Avg."):
 
 def decided(row, test, baseline="SimCSE"):
     """Whether the 95 % interval of a gain excludes 0."""
-    gains = effects(row, baseline, test)
-    low, high = paired_t_test([0.0] * len(gains), gains).interval
+    *_, low, high = gains_of("effects", row, baseline, test)
     return not low <= 0 <= high
 
 
@@ -273,16 +224,14 @@ def test_a_conclusion_of_the_results_holds(conclusion):
     assert RESULTS[conclusion]()
 
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README, PAGE, ERRATA = (
+    (ROOT / name).read_text(encoding="utf-8") for name in ("README.md", "docs/results.md", "docs/errata.md")
+)
 
 
-PAGE = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-ERRATA = (ROOT / "docs" / "errata.md").read_text(encoding="utf-8")
-STATIC_LAST = ("survey-table8", "plain, mean of static embeddings and last layer")
-
-
-def cells_of(page, line):
-    """The cells of a table's only line with this label; numbers have no-break spaces."""
+def cells_of(page, line, above=""):
+    """The cells of a table's only line with this label, below a heading; numbers have no-break spaces."""
+    page = page[page.index(above) :].partition("\n\n")[0] if above else page
     (cells,) = re.findall(rf"^\| {re.escape(line)} \|(.*)\|$", page, re.M)
     return [cell.strip() for cell in cells.replace("\u00a0", " ").split("|")]
 
@@ -293,15 +242,10 @@ def recorded(name, row, column="Avg."):
     return f"{fmean(values):.1f}{spread}"
 
 
-README_ROWS = {  # the experiment and the row behind each line
-    "plain, [CLS]": ("main-comparison", "plain"),
-    "plain, mean of the tokens": ("survey-table8", "plain, mean of tokens"),
-    "static word vectors, no encoder": ("main-comparison", "static vectors"),
-    "plain, mean of static embeddings and last layer": STATIC_LAST,
-    "the same, whitened": ("imsimcse-table4", "the same, whitened"),
-    "the same, dimension-wise contrast": ("imsimcse-table4", "only the dimension-wise term"),
-    "SimCSE, [CLS]": ("main-comparison", "SimCSE"),
-}
+def gains_of(name, row, baseline, measure="Avg."):
+    """The gains by seed, their mean and its interval."""
+    gains = list(read_results(name).over(row, baseline, measure).values())
+    return gains, fmean(gains), *paired_t_test([0.0] * len(gains), gains).interval
 
 
 def test_the_readme_counts_the_lessons():
@@ -309,34 +253,61 @@ def test_the_readme_counts_the_lessons():
     assert f"{len(list(bundled_notebooks().glob('[0-9]*.ipynb')))} notebooks" in README
 
 
-@pytest.mark.parametrize("line", README_ROWS)
-def test_the_readmes_table_is_recorded(line):
-    assert cells_of(README, line) == [recorded(*README_ROWS[line], column) for column in ("Avg.", "Classroom-STS")]
+README_ROWS = """
+plain, [CLS] | main-comparison | plain
+plain, mean of the tokens | survey-table8 | plain, mean of tokens
+static word vectors, no encoder | main-comparison | static vectors
+plain, mean of static embeddings and last layer | survey-table8 | plain, mean of static embeddings and last layer
+the same, whitened | imsimcse-table4 | the same, whitened
+the same, dimension-wise contrast | imsimcse-table4 | only the dimension-wise term
+SimCSE, [CLS] | main-comparison | SimCSE
+"""
+TRAINED_ON_CLS = """
+SimCSE | main-comparison | SimCSE
+Focal-InfoNCE | main-comparison | Focal-InfoNCE
+WhitenedCSE (three passes, as its code) | main-comparison | WhitenedCSE, 3 passes
+WhitenedCSE (`paper`: vector after the head) | main-comparison | WhitenedCSE, paper
+WhitenedCSE (one pass, vector after the head) | effects | WhitenedCSE, 1 pass, after the head
+WhitenedCSE (one pass, vector before the head) | effects | WhitenedCSE, 1 pass
+ImSimCSE (`paper`) | main-comparison | ImSimCSE, paper
+ImSimCSE (`released`) | main-comparison | ImSimCSE, released
+ImSimCSE (mixture: m as in the text, scale as in the code) | main-comparison | ImSimCSE, mixture
+"""
 
 
-GAINS = {  # lines of docs/results.md: the experiment and the two rows behind each
-    "Focal-InfoNCE": ("main-comparison", "Focal-InfoNCE", "SimCSE"),
-    "WhitenedCSE (3 passes, as its code)": ("main-comparison", "WhitenedCSE, 3 passes", "SimCSE"),
-    "ImSimCSE (paper)": ("main-comparison", "ImSimCSE, paper", "SimCSE"),
-    "ImSimCSE (released)": ("main-comparison", "ImSimCSE, released", "SimCSE"),
-    "noise on the negatives": ("imsimcse-table1", "+noise on negatives", "SimCSE"),
-    "noise on the positives": ("imsimcse-table1", "+noise on positives", "SimCSE"),
-    "less noise on the negatives": ("imsimcse-table1", "-noise on negatives", "SimCSE"),
-    "less noise on the positives": ("imsimcse-table1", "-noise on positives", "SimCSE"),
-    "Barlow Twins at the rank of the batch (M = 0)": ("imsimcse-table2", "Barlow Twins, M = 0", "SimCSE"),
-    "Barlow Twins, full rank over M = 0": ("imsimcse-table2", "Barlow Twins, full rank", "Barlow Twins, M = 0"),
-}
+@pytest.mark.parametrize(("line", "name", "row"), table(README_ROWS))
+def test_the_readmes_table_is_recorded(line, name, row):
+    """By line its experiment and its row there."""
+    assert cells_of(README, line) == [recorded(name, row, column) for column in ("Avg.", "Classroom-STS")]
 
 
-@pytest.mark.parametrize("line", GAINS)
-def test_the_gains_and_verdicts_of_the_results_are_recorded(line):
+@pytest.mark.parametrize(("line", "name", "row"), table(TRAINED_ON_CLS))
+def test_the_trained_rows_of_the_results_are_recorded(line, name, row):
+    *scores, seeds = cells_of(PAGE, line, "| trained, [CLS] |")
+    assert scores == [recorded(name, row, column) for column in TESTS]
+    assert int(seeds) == len(read_results(name).values(row, "Avg."))
+
+
+GAINS = """
+Focal-InfoNCE | main-comparison | Focal-InfoNCE | SimCSE
+WhitenedCSE (3 passes, as its code) | main-comparison | WhitenedCSE, 3 passes | SimCSE
+ImSimCSE (paper) | main-comparison | ImSimCSE, paper | SimCSE
+ImSimCSE (released) | main-comparison | ImSimCSE, released | SimCSE
+noise on the negatives | imsimcse-table1 | +noise on negatives | SimCSE
+noise on the positives | imsimcse-table1 | +noise on positives | SimCSE
+less noise on the negatives | imsimcse-table1 | -noise on negatives | SimCSE
+less noise on the positives | imsimcse-table1 | -noise on positives | SimCSE
+Barlow Twins at the rank of the batch (M = 0) | imsimcse-table2 | Barlow Twins, M = 0 | SimCSE
+Barlow Twins, full rank over M = 0 | imsimcse-table2 | Barlow Twins, full rank | Barlow Twins, M = 0
+"""
+
+
+@pytest.mark.parametrize(("line", "name", "row", "baseline"), table(GAINS))
+def test_the_gains_and_verdicts_of_the_results_are_recorded(line, name, row, baseline):
     """The verdict is that of the rule, from our interval and the value of the paper that the page prints."""
-    name, row, baseline = GAINS[line]
-    table = PAGE[PAGE.index("| effect, over SimCSE |") :]
-    paper, ours, seeds, verdict, half = cells_of(table[: table.index("\n\n")], line)
-    gains = list(read_results(name).over(row, baseline, "Avg.").values())
-    low, high = paired_t_test([0.0] * len(gains), gains).interval
-    assert ours == f"{fmean(gains):+.1f} ({low:.1f} to {high:.1f})" and int(seeds) == len(gains)
+    paper, ours, seeds, verdict, half = cells_of(PAGE, line, "| effect, over SimCSE |")
+    gains, mean, low, high = gains_of(name, row, baseline)
+    assert ours == f"{mean:+.1f} ({low:.1f} to {high:.1f})" and int(seeds) == len(gains)
     assert half == f"{(high - low) / 2:.1f}"
     sign = 1 if float(paper) > 0 else -1
     seed_by_seed = [{row: sign * gain, baseline: 0.0} for gain in gains]
@@ -344,113 +315,86 @@ def test_the_gains_and_verdicts_of_the_results_are_recorded(line):
     assert verdict == judged.answer
 
 
-TRAINED_ON_CLS = {  # lines of docs/results.md, the experiment and the row behind each
-    "SimCSE": ("main-comparison", "SimCSE"),
-    "Focal-InfoNCE": ("main-comparison", "Focal-InfoNCE"),
-    "WhitenedCSE (three passes, as its code)": ("main-comparison", "WhitenedCSE, 3 passes"),
-    "WhitenedCSE (`paper`: vector after the head)": ("main-comparison", "WhitenedCSE, paper"),
-    "WhitenedCSE (one pass, vector after the head)": ("effects", "WhitenedCSE, 1 pass, after the head"),
-    "WhitenedCSE (one pass, vector before the head)": ("effects", "WhitenedCSE, 1 pass"),
-    "ImSimCSE (`paper`)": ("main-comparison", "ImSimCSE, paper"),
-    "ImSimCSE (`released`)": ("main-comparison", "ImSimCSE, released"),
-    "ImSimCSE (mixture: m as in the text, scale as in the code)": ("main-comparison", "ImSimCSE, mixture"),
-}
+# A line of docs/results.md: its untrained rows, by experiment; the label of its trained row, and this row.
+POOLINGS = """
+[CLS] | main-comparison: plain; main-comparison: plain, mean subtracted; main-comparison: plain, whitened; \
+main-comparison: plain, flow | SimCSE | main-comparison: SimCSE
+mean of the tokens | survey-table8: plain, mean of tokens | Contrastive Tension | every-method: ct
+mean of the last two layers | whitenedcse-table1: plain, mean of the last two layers | \
+ConSERT | whitenedcse-table1: ConSERT
+mean of the static embeddings and the last layer | survey-table8: plain, mean of static embeddings and last layer; \
+imsimcse-table4: the same, mean subtracted; imsimcse-table4: the same, whitened; imsimcse-table4: the same, flow | \
+dimension-wise term | imsimcse-table4: only the dimension-wise term
+word vectors alone (all-MiniLM's static embeddings) | main-comparison: static vectors
+word overlap (Jaccard) | main-comparison: word overlap
+random weights, mean of the tokens | main-comparison: random weights, mean of tokens
+random weights, [CLS] | main-comparison: random weights, [CLS]
+random vectors | main-comparison: random vectors
+"""
 
 
-@pytest.mark.parametrize("line", TRAINED_ON_CLS)
-def test_the_trained_rows_of_the_results_are_recorded(line):
-    table = PAGE[PAGE.index("| trained, [CLS] |") :]
-    *scores, seeds = cells_of(table[: table.index("\n\n")], line)
-    assert scores == [recorded(*TRAINED_ON_CLS[line], column) for column in TESTS]
-    assert int(seeds) == len(read_results(TRAINED_ON_CLS[line][0]).values(TRAINED_ON_CLS[line][1], "Avg."))
+@pytest.mark.parametrize("row", table(POOLINGS), ids=lambda row: row[0])
+def test_the_baselines_of_the_results_are_recorded(row):
+    line, plain, *trained = row
+    plain, cells = [recorded(*one.split(": ")) for one in plain.split("; ")], cells_of(PAGE, line)
+    assert cells[: len(plain)] == plain
+    if trained:
+        label, best = trained
+        assert cells[4] == f"{label} {recorded(*best.split(': '))}"
 
 
-POOLINGS = {  # lines of docs/results.md: the experiment of its untrained rows, these, its trained row
-    "[CLS]": [("main-comparison", f"plain{how}") for how in ("", ", mean subtracted", ", whitened", ", flow")],
-    "mean of the tokens": [("survey-table8", "plain, mean of tokens")],
-    "mean of the last two layers": [("whitenedcse-table1", "plain, mean of the last two layers")],
-    "mean of the static embeddings and the last layer": [
-        STATIC_LAST,
-        *(("imsimcse-table4", f"the same, {how}") for how in ("mean subtracted", "whitened", "flow")),
-    ],
-    "word vectors alone (all-MiniLM's static embeddings)": [("main-comparison", "static vectors")],
-    "word overlap (Jaccard)": [("main-comparison", "word overlap")],
-    "random weights, mean of the tokens": [("main-comparison", "random weights, mean of tokens")],
-    "random weights, [CLS]": [("main-comparison", "random weights, [CLS]")],
-    "random vectors": [("main-comparison", "random vectors")],
-}
-TRAINED = {
-    "[CLS]": ("SimCSE", "main-comparison", "SimCSE"),
-    "mean of the tokens": ("Contrastive Tension", "every-method", "ct"),
-    "mean of the last two layers": ("ConSERT", "whitenedcse-table1", "ConSERT"),
-    "mean of the static embeddings and the last layer": (
-        "dimension-wise term",
-        "imsimcse-table4",
-        "only the dimension-wise term",
-    ),
-}
+# A place on a page: the page, the experiment, two rows, a measure, digits.
+CHANGES = """
+the evaluated vector | errata | main-comparison | WhitenedCSE, paper | WhitenedCSE, 3 passes | Avg. | 1
+128 groups, no eps | errata | effects | WhitenedCSE, released | WhitenedCSE, 3 passes | Avg. | 1
+m as in the code | errata | main-comparison | ImSimCSE, released | ImSimCSE, mixture | Avg. | 1
+sum as in the text | errata | main-comparison | ImSimCSE, paper | ImSimCSE, mixture | Avg. | 1
+Over SimCSE, `variant | errata | main-comparison | ImSimCSE, paper | SimCSE | Avg. | 1
+and `variant="released"` | errata | main-comparison | ImSimCSE, released | SimCSE | Avg. | 1
+7 seeds: uniformity | errata | main-comparison | Focal-InfoNCE | SimCSE | uniformity | 2
+; alignment | errata | main-comparison | Focal-InfoNCE | SimCSE | alignment | 3
+SimCSE at 0.07 gains | results | focal-table2 | SimCSE at Focal's temperature | SimCSE | Avg. | 1
+Over this control | results | focal-table2 | Focal | SimCSE at Focal's temperature | Avg. | 1
+Its uniformity is lower by | results | main-comparison | SimCSE | Focal-InfoNCE | uniformity | 2
+differs from SimCSE by | results | whitenedcse-table2 | WhitenedCSE, 3 passes | SimCSE | MR | 1
+Contrastive training raises it by | results | main-comparison | SimCSE | plain | Avg. | 1
+Contrastive Tension ends | results | whitenedcse-table1 | plain, mean of tokens | CT | Avg. | 1
+ConSERT's gain of | results | whitenedcse-table1 | ConSERT | plain, mean of the last two layers | Avg. | 1
+The dimension-wise term gains | results | imsimcse-table4 | only the dimension-wise term | \
+plain, mean of static embeddings and last layer | Avg. | 1
+the dimension-wise term scores | results | every-method | simcse | dimension_wise, [CLS] | Avg. | 1
+Whitening without training is | results | imsimcse-table4 | the same, whitened | only the dimension-wise term | Avg. | 1
+"""
 
 
-@pytest.mark.parametrize("line", POOLINGS)
-def test_the_baselines_of_the_results_are_recorded(line):
-    cells = cells_of(PAGE, line)
-    assert cells[: len(POOLINGS[line])] == [recorded(*row) for row in POOLINGS[line]]
-    if line in TRAINED:
-        label, *row = TRAINED[line]
-        assert cells[4] == f"{label} {recorded(*row)}"
-
-
-TERM = "only the dimension-wise term"
-CHANGES = {  # a place on a page: the page, the experiment, two rows, a measure, digits
-    "the evaluated vector": (ERRATA, "main-comparison", "WhitenedCSE, paper", "WhitenedCSE, 3 passes", "Avg.", 1),
-    "128 groups, no eps": (ERRATA, "effects", "WhitenedCSE, released", "WhitenedCSE, 3 passes", "Avg.", 1),
-    "m as in the code": (ERRATA, "main-comparison", "ImSimCSE, released", "ImSimCSE, mixture", "Avg.", 1),
-    "sum as in the text": (ERRATA, "main-comparison", "ImSimCSE, paper", "ImSimCSE, mixture", "Avg.", 1),
-    "Over SimCSE, `variant": (ERRATA, "main-comparison", "ImSimCSE, paper", "SimCSE", "Avg.", 1),
-    'and `variant="released"`': (ERRATA, "main-comparison", "ImSimCSE, released", "SimCSE", "Avg.", 1),
-    "7 seeds: uniformity": (ERRATA, "main-comparison", "Focal-InfoNCE", "SimCSE", "uniformity", 2),
-    "; alignment": (ERRATA, "main-comparison", "Focal-InfoNCE", "SimCSE", "alignment", 3),
-    "SimCSE at 0.07 gains": (PAGE, "focal-table2", "SimCSE at Focal's temperature", "SimCSE", "Avg.", 1),
-    "Over this control": (PAGE, "focal-table2", "Focal", "SimCSE at Focal's temperature", "Avg.", 1),
-    "Its uniformity is lower by": (PAGE, "main-comparison", "SimCSE", "Focal-InfoNCE", "uniformity", 2),
-    "differs from SimCSE by": (PAGE, "whitenedcse-table2", "WhitenedCSE, 3 passes", "SimCSE", "MR", 1),
-    "Contrastive training raises it by": (PAGE, "main-comparison", "SimCSE", "plain", "Avg.", 1),
-    "Contrastive Tension ends": (PAGE, "whitenedcse-table1", "plain, mean of tokens", "CT", "Avg.", 1),
-    "ConSERT's gain of": (PAGE, "whitenedcse-table1", "ConSERT", "plain, mean of the last two layers", "Avg.", 1),
-    "The dimension-wise term gains": (PAGE, "imsimcse-table4", TERM, STATIC_LAST[1], "Avg.", 1),
-    "the dimension-wise term scores": (PAGE, "every-method", "simcse", "dimension_wise, [CLS]", "Avg.", 1),
-    "Whitening without training is": (PAGE, "imsimcse-table4", "the same, whitened", TERM, "Avg.", 1),
-}
-
-
-@pytest.mark.parametrize("place", CHANGES)
-def test_an_effect_in_the_text_is_recorded(place):
-    page, name, row, baseline, measure, digits = CHANGES[place]
-    gains = list(read_results(name).over(row, baseline, measure).values())
-    numbers = [fmean(gains), *paired_t_test([0.0] * len(gains), gains).interval]
-    _, _, after = " ".join(page.split()).partition(place)
+@pytest.mark.parametrize(("place", "page", "name", "row", "baseline", "measure", "digits"), table(CHANGES))
+def test_an_effect_in_the_text_is_recorded(place, page, name, row, baseline, measure, digits):
+    _, *numbers = gains_of(name, row, baseline, measure)
+    _, _, after = " ".join({"errata": ERRATA, "results": PAGE}[page].split()).partition(place)
     assert [float(number) for number in re.findall(r"(?<![\w.])[-+]?\d+\.\d+", after)[:3]] == [
-        pytest.approx(number, abs=0.5001 * 10**-digits) for number in numbers
+        pytest.approx(number, abs=0.5001 * 10 ** -int(digits)) for number in numbers
     ]
 
 
-SHOWN = {  # the number, and the number that it is compared with
-    "00_tour": ("SimCSE: dev",),
-    "02_simcse": ("two masks: gain on dev",),
-    "03_whitening": ("SimCSE gain on dev",),
-    "04_whitenedcse": ("three passes: gain on dev", "one pass: gain on dev"),
-    "05_dropout_noise": ("0.1: dev gain", "SimCSE: dev gain"),
-    "06_rank_bottleneck": ("dev gain, full rank", "dev gain, M = 0"),
-    "07_focal_infonce": ("Focal: gain on dev", "SimCSE: gain on dev"),
-    "08_alignment_uniformity": ("SimCSE: gain of the best step",),
-    "11_survey": ("SimCSE: gain on dev",),
-    "12_your_own_method": ("SimCSE less control, dev",),
-}
+# A lesson: the number that it shows, and the number that this is compared with.
+SHOWN = """
+00_tour | SimCSE: dev
+02_simcse | two masks: gain on dev
+03_whitening | SimCSE gain on dev
+04_whitenedcse | three passes: gain on dev | one pass: gain on dev
+05_dropout_noise | 0.1: dev gain | SimCSE: dev gain
+06_rank_bottleneck | dev gain, full rank | dev gain, M = 0
+07_focal_infonce | Focal: gain on dev | SimCSE: gain on dev
+08_alignment_uniformity | SimCSE: gain of the best step
+11_survey | SimCSE: gain on dev
+12_your_own_method | SimCSE less control, dev
+"""
 
 
-@pytest.mark.parametrize("lesson", SHOWN)
-def test_the_seed_that_a_lesson_shows_is_the_nearest_to_the_mean_of_five(lesson):
-    values = [run[SHOWN[lesson][0]] - sum(run[name] for name in SHOWN[lesson][1:]) for run in runs(lesson, "classroom")]
+@pytest.mark.parametrize("row", table(SHOWN), ids=lambda row: row[0])
+def test_the_seed_that_a_lesson_shows_is_the_nearest_to_the_mean_of_five(row):
+    lesson, shown, *less = row
+    values = [run[shown] - sum(run[name] for name in less) for run in runs(lesson, "classroom")]
     notebook = nbformat.read(bundled_notebooks() / f"{lesson}.ipynb", as_version=4)
     assert parameters_of(notebook, lesson)["seed"] == np.argmin(np.abs(np.array(values) - fmean(values)))
 
@@ -459,7 +403,7 @@ NOT_TRAINED = ("first loss", "random words", "rare", "shuffled", "noise: ")
 """Numbers that a seed draws before any training: one seed gives the same value on every machine."""
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", sorted({lesson for lesson, *_ in LESSONS}))
 def test_tolerances_cover_every_recorded_seed_and_are_the_same_at_both_sizes(lesson):
     sizes = [records(lesson, profile) for profile in ("smoke", "classroom")]
     assert len({tuple((entry["name"], entry["tolerance"]) for entry in size) for size in sizes}) == 1

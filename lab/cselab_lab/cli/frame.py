@@ -87,8 +87,9 @@ def blame(code: Path, error: BaseException) -> str:
     >>> blame(Path("mine.py"), ValueError("no views"))
     'mine.py: ValueError: no views'
     """
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(code)]
-    if isinstance(error, SyntaxError) and error.filename == str(code):
+    name = str(code.absolute())
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == name]
+    if isinstance(error, SyntaxError) and error.filename == name:
         lines = [error.lineno]
     return f"{code}{f', line {lines[-1]}' if lines else ''}: {type(error).__name__}: {error}"
 

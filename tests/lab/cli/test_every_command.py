@@ -8,30 +8,33 @@ from pathlib import Path
 
 import click
 import pytest
+from cells import table
 from click.testing import CliRunner
 from cselab_lab import cli
 from cselab_lab.cli import overview
 
 HEAVY = {"torch", "numpy", "pandas", "transformers", "dask", "plotly", "huggingface_hub"}
-WRONG = {  # by the type of an argument or option: a wrong value, and a part of the error
-    "METHOD": ("simsce", "Did you mean 'simcse'?"),
-    "ENCODER": ("micor", "Did you mean 'micro'? Bundled encoders: micro, mini"),
-    "SUBJECT": ("micor", "Did you mean 'micro'?"),
-    "SUITE": ("stss", "Did you mean 'sts'? Choose one of sts, geometry, transfer, clustering"),
-    "DEV": ("wrold", "Did you mean 'world'? Choose one of auto, sts-b"),
-    "TASK": ("STS17", "Did you mean 'STS1"),
-    "POOLING": ("meen", "Did you mean 'mean'? Choose one of cls, cls_pooler, mean"),
-    "PROFILE": ("smok", "Did you mean 'smoke'? Choose one of smoke, "),
-    "NAME": ("centerd", "Did you mean 'centred'? Choose one of centred, without K, whitening"),
-    "DEVICE": ("gpu", "choose cpu, cuda"),
-    "SEEDS": ("0,one", "numbers and ranges such as 0-4"),
-    "FILE": ("none/no.npy", "none/no.npy"),
-    "choice": ("fp8", "is not one of"),
-    "integer": ("many", "is not a whole number"),
-    "integer range": ("many", "is not a whole number"),
-    "float": ("many", "is not a number"),
-    "float range": ("many", "is not a number"),
-}
+# By the type of an argument or option: a wrong value, and a part of the error.
+WRONG = """
+METHOD | simsce | Did you mean 'simcse'?
+ENCODER | micor | Did you mean 'micro'? Bundled encoders: micro, mini
+SUBJECT | micor | Did you mean 'micro'?
+SUITE | stss | Did you mean 'sts'? Choose one of sts, geometry, transfer, clustering
+DEV | wrold | Did you mean 'world'? Choose one of auto, sts-b
+TASK | STS17 | Did you mean 'STS1
+POOLING | meen | Did you mean 'mean'? Choose one of cls, cls_pooler, mean
+PROFILE | smok | Did you mean 'smoke'? Choose one of smoke,
+NAME | centerd | Did you mean 'centred'? Choose one of centred, without K, whitening
+DEVICE | gpu | choose cpu, cuda
+SEEDS | 0,one | numbers and ranges such as 0-4
+FILE | none/no.npy | none/no.npy
+choice | fp8 | is not one of
+integer | many | is not a whole number
+integer range | many | is not a whole number
+float | many | is not a number
+float range | many | is not a number
+"""
+WRONG = {kind: answered for kind, *answered in table(WRONG)}
 RIGHT = {"METHOD": "simcse", "ENCODER": "micro", "SUBJECT": "micro", "FILE": "v.npy", "TASK": "v.npy"}
 
 

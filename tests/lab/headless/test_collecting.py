@@ -2,18 +2,21 @@
 
 import csv
 import os
+from collections import Counter
+from pathlib import Path
 from xml.etree import ElementTree
 
 import nbformat
 import pytest
-from click.testing import CliRunner
-from cselab_lab import cli
-from cselab_lab.headless.collecting import Answer, collect, page
+from cells import table
+from command_line import run
+from cselab_lab.headless.collecting import collect, page
 from cselab_lab.lessons.exercises import Check, Example, Exercise, diagnose
 from cselab_lab.lessons.guesses import guess
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 SQUARE = Exercise(Example("0 stays 0", (0,), 0), Example("3 becomes 9", (3,), 9), Check("even", lambda f: f(-2) == 4))
+BEST = "plain"
 ANSWERS = {"right": lambda x: x * x, "half": lambda x: 2 * x, "none": lambda x: ...}
 
 
@@ -22,7 +25,7 @@ def shown(value):
     return [new_output("execute_result", data=bundle | {"text/plain": repr(value), "text/html": "<b>not read</b>"})]
 
 
-def hand_in(near, best, answer, *, lesson="00_tour", ran=True):
+def hand_in(answer="right", near=0.9, best=BEST, *, lesson="00_tour", ran=True):
     """A lesson as a student saves it: guesses in one cell, compared in another, and a piece with its check."""
     given = {"near": near, "best": best}
     outcome = guess(**given).compare(near=0.84, best="plain")
@@ -41,61 +44,69 @@ def hand_in(near, best, answer, *, lesson="00_tour", ran=True):
     return new_notebook(cells=cells)
 
 
-BEST = "plain"
+def put(folder, name, notebook):
+    place = folder / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(notebook, place)
+    return place
 
 
 @pytest.fixture
 def class_of_thirty(tmp_path):
     folder = tmp_path / "handed-in"
     for at in range(20):  # a folder for each student
-        target = folder / f"student {at:02}"
-        target.mkdir(parents=True)
         guessed = (0.84 if at % 2 else 0.1, BEST) if at < 18 else (..., "show")
-        nbformat.write(hand_in(*guessed, ("right", "half", "none")[at % 3]), target / "tour, my version.ipynb")
-    nbformat.write(hand_in(0.9, BEST, "right"), folder / "00_tour_Zoë.ipynb")
-    nbformat.write(hand_in(0.9, BEST, "right", lesson="01_anisotropy"), folder / "Zoë-01_anisotropy.ipynb")
-    nbformat.write(hand_in("=1+1", "<script>alert(1)</script>", "half"), folder / "00_tour_<b>.ipynb")
-    nbformat.write(hand_in(0.9, BEST, "right", ran=False), folder / "00_tour_asleep.ipynb")
-    nbformat.write(new_notebook(cells=[new_code_cell("print('shopping')")]), folder / "shopping.ipynb")
-    whole = nbformat.writes(hand_in(0.9, BEST, "right"))
+        handed_in = hand_in(("right", "half", "none")[at % 3], *guessed)
+        put(folder, f"student {at:02}/tour, my version.ipynb", handed_in)
+    put(folder, "00_tour_Zoë.ipynb", hand_in())
+    put(folder, "Zoë-01_anisotropy.ipynb", hand_in(lesson="01_anisotropy"))
+    put(folder, "00_tour_<b>.ipynb", hand_in("half", "=1+1", "<script>alert(1)</script>"))
+    put(folder, "00_tour_asleep.ipynb", hand_in(ran=False))
+    put(folder, "shopping.ipynb", new_notebook(cells=[new_code_cell("print('shopping')")]))
+    put(folder, ".ipynb_checkpoints/00_tour_Zoë-checkpoint.ipynb", hand_in("half", 0.0))
+    whole = nbformat.writes(hand_in())
     (folder / "cut.ipynb").write_text(whole[: len(whole) // 2])
     (folder / "empty.ipynb").write_text("")
     (folder / "list.ipynb").write_text("[1, 2]")
     (folder / "binary.ipynb").write_bytes(b"\xff\xfe\x00\x01")
-    (folder / ".ipynb_checkpoints").mkdir()
-    nbformat.write(hand_in(0.0, BEST, "half"), folder / ".ipynb_checkpoints" / "00_tour_Zoë-checkpoint.ipynb")
     return folder
+
+
+# By student and lesson what was asked, what was answered and found, and how the verdict begins.
+GIVEN = """
+student 00 | 00_tour | compare: near | 0.1 | 0.84 | too low
+student 00 | 00_tour | compare: best | plain | plain | right
+student 00 | 00_tour | piece: square |  |  | solved.
+student 01 | 00_tour | piece: square |  |  | not yet (1 of 3): 3 becomes 9.
+student 02 | 00_tour | piece: square |  |  | not solved yet
+student 19 | 00_tour | compare: near |  | 0.84 | no guess yet
+student 19 | 00_tour | compare: best | show | plain | shown
+Zoë | 00_tour | compare: near | 0.9 | 0.84 | close
+Zoë | 00_tour | compare: best | plain | plain | right
+Zoë | 00_tour | piece: square |  |  | solved.
+Zoë | 01_anisotropy | compare: near | 0.9 | 0.84 | close
+Zoë | 01_anisotropy | compare: best | plain | plain | right
+Zoë | 01_anisotropy | piece: square |  |  | solved.
+asleep | 00_tour | piece: square |  |  | not run
+<b> | 00_tour | compare: near | =1+1 | 0.84 | '=1+1' is not one finite number
+"""
 
 
 def test_guesses_and_verdicts_of_thirty_students(class_of_thirty):
     answers, left_out = collect(class_of_thirty)
-    by_student = {}
-    for answer in answers:
-        by_student.setdefault((answer.student, answer.lesson), []).append(answer)
-    assert len(by_student) == 24 and {len(given) for given in by_student.values()} <= {1, 3}
-    near, best, piece = by_student["student 00", "00_tour"]
-    assert near == Answer(
-        "student 00", "00_tour", "compare: near", "0.1", "0.84", "too low", "made", same_as=near.same_as
-    )
-    assert (best.answer, best.found, best.verdict) == ("plain", "plain", "right")
-    assert (piece.what, piece.verdict) == ("piece: square", "solved.")
-    assert by_student["student 01", "00_tour"][2].verdict.startswith("not yet (1 of 3): 3 becomes 9.")
-    assert by_student["student 02", "00_tour"][2].verdict.startswith("not solved yet")
-    near, best, _ = by_student["student 19", "00_tour"]
-    assert (near.answer, near.found) == ("", "0.84") and near.verdict.startswith("no guess yet")
-    assert (best.answer, best.found, best.verdict) == ("show", "plain", "shown")
-    assert [a.verdict for a in by_student["Zoë", "00_tour"]] == ["close", "right", "solved."]
-    assert [a.verdict for a in by_student["Zoë", "01_anisotropy"]] == ["close", "right", "solved."]
-    assert [(a.what, a.verdict) for a in by_student["asleep", "00_tour"]] == [("piece: square", "not run")]
-    assert by_student["<b>", "00_tour"][0].verdict.startswith("'=1+1' is not one finite number")
-    for name in ("shopping", "cut", "empty", "list", "binary"):
-        assert sum(f"{name}.ipynb" in line for line in left_out) == 1
-    assert len(left_out) == 5
+    by_student = Counter((answer.student, answer.lesson) for answer in answers)
+    assert len(by_student) == 24 and by_student["asleep", "00_tour"] == 1 and set(by_student.values()) == {1, 3}
+    found = {(a.student, a.lesson, a.what): a for a in answers}
+    for *key, answer, value, verdict in table(GIVEN):
+        one = found[tuple(key)]
+        assert (one.answer, one.found) == (answer, value) and one.verdict.startswith(verdict), one
+    assert found["student 00", "00_tour", "compare: near"].status == "made"
+    assert sorted(Path(line.split(".ipynb")[0]).name for line in left_out) == "binary cut empty list shopping".split()
 
 
 def test_the_newer_of_two_files_counts(class_of_thirty):
     second = class_of_thirty / "student 00" / "second try.ipynb"
-    nbformat.write(hand_in(0.5, BEST, "half"), second)
+    nbformat.write(hand_in("half", 0.5), second)
     os.utime(second, (2**31, 2**31))
     answers, left_out = collect(class_of_thirty)
     assert next(a.answer for a in answers if a.student == "student 00") == "0.5"
@@ -104,10 +115,8 @@ def test_the_newer_of_two_files_counts(class_of_thirty):
 
 def test_the_command_writes_a_table_and_a_page_that_runs_nothing_of_a_students(class_of_thirty, tmp_path):
     where = tmp_path / "answers"
-    result = CliRunner().invoke(cli.app, ["notebooks", "collect", str(class_of_thirty), "--output", str(where)])
-    assert result.exit_code == 0, result.output
-    assert "70 answers of 23 students in 2 lessons" in result.output
-    assert result.output.count("left out: ") == 5
+    said = run(f"notebooks collect '{class_of_thirty}' --output {where}")
+    assert "70 answers of 23 students in 2 lessons" in said and said.count("left out: ") == 5
     rows = list(csv.DictReader((where / "answers.csv").read_text(encoding="utf-8").splitlines()))
     assert len(rows) == 70
     assert not any(value.startswith(("=", "@")) for row in rows for value in row.values())
@@ -117,24 +126,16 @@ def test_the_command_writes_a_table_and_a_page_that_runs_nothing_of_a_students(c
 
 
 def test_a_folder_without_notebooks_is_refused(tmp_path):
-    result = CliRunner().invoke(cli.app, ["notebooks", "collect", str(tmp_path)])
-    assert result.exit_code == 1 and "Error: no notebooks in" in result.output
+    assert "Error: no notebooks in" in run(f"notebooks collect {tmp_path}", ok=False)
 
 
 # ------------------------------------------------------------------------------------ nothing and nobody is lost
 
 
-def put(folder, name, notebook):
-    place = folder / name
-    place.parent.mkdir(parents=True, exist_ok=True)
-    nbformat.write(notebook, place)
-    return place
-
-
 @pytest.fixture
 def folder(tmp_path):
     """Ada's right answer, and beside it what a test adds."""
-    put(tmp_path / "class", "ada/tour.ipynb", hand_in(0.9, BEST, "right"))
+    put(tmp_path / "class", "ada/tour.ipynb", hand_in())
     return tmp_path / "class"
 
 
@@ -149,7 +150,7 @@ def verdicts(folder, student):
     [[1], "text", None, {"found": "abc"}, {"found": ["x"]}, {"found": None}, {"found": 3}, {"found": [[]]}, 1.5, {}],
 )
 def test_a_damaged_guess_is_named_and_the_rest_counts(held, folder):
-    damaged = hand_in(0.9, BEST, "half")
+    damaged = hand_in("half")
     damaged.cells[2].outputs[1].data["application/vnd.cselab.guess+json"] = held
     file = put(folder, "ben/tour.ipynb", damaged)
     found, left_out = verdicts(folder, "ben")
@@ -157,29 +158,35 @@ def test_a_damaged_guess_is_named_and_the_rest_counts(held, folder):
     assert len(found) == len(left_out) == 1 and left_out[0].startswith(f"{file}, cell compare: the compared guess is")
 
 
-def test_deleted_emptied_and_failed_pieces_are_told(folder):
-    def changed(name, change):
-        notebook = hand_in(0.9, BEST, "right")
-        change(notebook.cells)
-        put(folder, f"{name}/tour.ipynb", notebook)
+CHANGES = {
+    "deleted": (lambda cells: cells.pop(), "cell missing"),
+    "all deleted": (lambda cells: cells.__delitem__(slice(1, None)), "cell missing"),
+    "emptied": (lambda cells: cells[3].update(source=""), "out of date: solved."),
+    "reset": (
+        lambda cells: cells[3].update(source="def my_square(x):\n    return ...  # a number"),
+        "out of date: solved.",
+    ),
+    "commented": (lambda cells: cells[3].update(source="# def my_square(x): return x * x"), "out of date: solved."),
+    "raised": (
+        lambda cells: cells[4].update(outputs=[new_output("error", ename="NameError", evalue="no x")]),
+        "error: NameError: no x",
+    ),
+}
 
-    changed("deleted", lambda cells: cells.pop())
-    changed("all deleted", lambda cells: cells.__delitem__(slice(1, None)))
-    changed("emptied", lambda cells: cells[3].update(source=""))
-    changed("reset", lambda cells: cells[3].update(source="def my_square(x):\n    return ...  # a number"))
-    changed("commented", lambda cells: cells[3].update(source="# def my_square(x): return x * x"))
-    changed("raised", lambda cells: cells[4].update(outputs=[new_output("error", ename="NameError", evalue="no x")]))
-    said = {name: verdicts(folder, name)[0]["piece: square"] for name in ("deleted", "all deleted", "raised")}
-    assert said == {"deleted": "cell missing", "all deleted": "cell missing", "raised": "error: NameError: no x"}
-    for name in ("emptied", "reset", "commented"):
-        assert verdicts(folder, name)[0]["piece: square"].startswith("out of date: solved.")
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_deleted_emptied_and_failed_pieces_are_told(name, folder):
+    notebook, (change, said) = hand_in(), CHANGES[name]
+    change(notebook.cells)
+    put(folder, f"{name}/tour.ipynb", notebook)
+    assert verdicts(folder, name)[0]["piece: square"].startswith(said)
 
 
 def test_a_copied_check_stays_with_its_piece(folder):
-    copied = hand_in(0.9, BEST, "half")
+    copied = hand_in("half")
     copied.cells.insert(1, new_code_cell(**(copied.cells[4] | {"id": "1234abcd"})))
     file = put(folder, "ben/tour.ipynb", copied)
-    moved = hand_in(0.9, BEST, "half")
+    moved = hand_in("half")
     moved.cells[4]["id"] = "5678abcd"
     put(folder, "eve/tour.ipynb", moved)
     found, left_out = verdicts(folder, "ben")
@@ -206,7 +213,7 @@ def test_every_other_file_is_left_out_with_its_reason(folder):
 
 
 def test_files_behind_a_link_and_in_capitals_are_read(folder, tmp_path):
-    put(tmp_path / "elsewhere", "ben/TOUR.IPYNB", hand_in(0.9, BEST, "half"))
+    put(tmp_path / "elsewhere", "ben/TOUR.IPYNB", hand_in("half"))
     (folder / "ben").symlink_to(tmp_path / "elsewhere" / "ben")
     found, left_out = verdicts(folder, "ben")
     assert found["piece: square"].startswith("not yet") and not left_out
@@ -215,7 +222,7 @@ def test_files_behind_a_link_and_in_capitals_are_read(folder, tmp_path):
 @pytest.mark.parametrize("copy", [" (1)", "(2)", "-Copy1", " - Copy", " copy 2"])
 def test_a_second_download_is_the_same_student(copy, tmp_path):
     for name in (f"00_tour_ben{copy}", "00_tour_ben"):
-        put(tmp_path, f"{name}.ipynb", hand_in(0.9, BEST, "half"))
+        put(tmp_path, f"{name}.ipynb", hand_in("half"))
     answers, left_out = collect(tmp_path)
     assert {answer.student for answer in answers} == {"ben"} and len(answers) == 3 and len(left_out) == 1
 
@@ -223,8 +230,8 @@ def test_a_second_download_is_the_same_student(copy, tmp_path):
 def test_one_level_of_folders_too_many_loses_no_student(tmp_path):
     names = [f"s{number}" for number in range(30)]
     for name in names:
-        put(tmp_path, f"submitted/{name}/ps7/tour.ipynb", hand_in(0.9, BEST, "right"))
-    put(tmp_path, "release/ps7/tour.ipynb", hand_in(0.9, BEST, "none"))
+        put(tmp_path, f"submitted/{name}/ps7/tour.ipynb", hand_in())
+    put(tmp_path, "release/ps7/tour.ipynb", hand_in("none"))
     answers, left_out = collect(tmp_path)
     assert {answer.student for answer in answers} == {"release", *(f"submitted/{name}" for name in names)}
     assert len(left_out) == 1 and left_out[0].endswith(f"cselab notebooks collect {tmp_path / 'submitted'}")
@@ -235,7 +242,7 @@ def test_one_level_of_folders_too_many_loses_no_student(tmp_path):
 def test_students_of_any_name_have_a_row_of_their_own(tmp_path):
     names = ["result", "the class", "None", "nan", "0", "=cmd", "a & b", "<i>"]
     for name in names:
-        put(tmp_path, f"{name}/tour.ipynb", hand_in(0.9, BEST, "right"))
+        put(tmp_path, f"{name}/tour.ipynb", hand_in())
     shown = page(*collect(tmp_path))
     rows = ElementTree.fromstring(shown[shown.index("<tbody>") : shown.index("</tbody>") + len("</tbody>")])
     first, last = ([row[at].text or "" for row in rows] for at in (0, -1))
@@ -245,7 +252,7 @@ def test_students_of_any_name_have_a_row_of_their_own(tmp_path):
 
 @pytest.mark.parametrize("hidden", [".ipynb_checkpoints", ".trash", ".git", ".~lock", ".Trash-1000", "ada/.old"])
 def test_hidden_folders_and_files_are_not_handed_in(hidden, folder):
-    put(folder, f"{hidden}/tour.ipynb", hand_in(0.1, BEST, "none", lesson="01_anisotropy"))
-    put(folder, ".hidden.ipynb", hand_in(0.1, BEST, "none", lesson="01_anisotropy"))
+    put(folder, f"{hidden}/tour.ipynb", hand_in("none", 0.1, lesson="01_anisotropy"))
+    put(folder, ".hidden.ipynb", hand_in("none", 0.1, lesson="01_anisotropy"))
     answers, left_out = collect(folder)
     assert {(a.student, a.lesson) for a in answers} == {("ada", "00_tour")} and not left_out
