@@ -2,8 +2,8 @@ import json
 import math
 
 import pytest
-from click.testing import CliRunner
-from cselab_lab import cli
+from cells import table
+from command_line import run
 from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile
@@ -15,22 +15,20 @@ from cselab.world import World
 
 
 def entry(main_score, subset="default", **metrics):
-    return {
-        "main_score": main_score,
-        "hf_subset": subset,
-        "languages": ["eng-Latn"],
-        "mteb_version": "2.26.24",
-    } | metrics
+    shared = {"hf_subset": subset, "languages": ["eng-Latn"], "mteb_version": "2.26.24"}
+    return {"main_score": main_score} | shared | metrics
 
 
-def result(task, **splits):
-    return {
-        "dataset_revision": "abc",
-        "task_name": task,
-        "mteb_version": "2.26.24",
-        "scores": splits,
-        "evaluation_time": 2,
-    }
+def result(task, revision="abc", **splits):
+    """The file of a task; by split a score, scores by subset, or what `entry` gives."""
+
+    def entries(scores):
+        scores = {"default": scores} if isinstance(scores, float | int | None) else scores
+        return [entry(score, subset) for subset, score in scores.items()] if isinstance(scores, dict) else scores
+
+    found = {split: entries(scores) for split, scores in splits.items()}
+    facts = {"dataset_revision": revision, "mteb_version": "2.26.24", "evaluation_time": 2}
+    return {"task_name": task, "scores": found} | facts
 
 
 def write(folder, *results, **meta):
@@ -88,23 +86,22 @@ def test_a_model_without_a_name_has_that_of_the_folder_that_was_named(tmp_path):
 
 @pytest.mark.parametrize("score", [math.nan, -math.inf, 60.0])
 def test_a_score_that_is_none_from_minus_one_to_one_is_a_failure_and_no_number(tmp_path, score):
-    (scores,) = read_results(write(tmp_path, result("STS12", test=[entry(score)]))).values()
+    (scores,) = read_results(write(tmp_path, result("STS12", test=score))).values()
     assert scores.scores == {} and list(scores.failures) == ["STS12"]
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        ('{"scores": {"STS12": 60.7}, "records": []}', "not a result of MTEB"),
-        ('{"task_name": "STS12", "sco', "cut short or damaged"),
-        ('{"task_name": "STS12", "scores": {"test": [{"spearman": 0.5}]}}', "a score has no 'main_score'"),
-        ('{"task_name": "STS12", "scores": {"test": [{"main_score": "0.5"}]}}', "no number, but '0.5'"),
-        ('{"task_name": "STS12", "scores": {"test": [{"main_score": true}]}}', "no number, but True"),
-        ('{"task_name": "STS12", "scores": {"test": {"main_score": 0.5}}}', "no result of MTEB"),
-        ('{"mteb_dataset_name": "STS12", "test": {"cos_sim": {"spearman": 0.6}}}', "before 1.11: convert it"),
-        ("[" * 100_000, "nested too deeply"),
-    ],
-)
+NO_RESULT = """
+{"scores": {"STS12": 60.7}, "records": []} | not a result of MTEB
+{"task_name": "STS12", "sco | cut short or damaged
+{"task_name": "STS12", "scores": {"test": [{"spearman": 0.5}]}} | a score has no 'main_score'
+{"task_name": "STS12", "scores": {"test": [{"main_score": "0.5"}]}} | no number, but '0.5'
+{"task_name": "STS12", "scores": {"test": [{"main_score": true}]}} | no number, but True
+{"task_name": "STS12", "scores": {"test": {"main_score": 0.5}}} | no result of MTEB
+{"mteb_dataset_name": "STS12", "test": {"cos_sim": {"spearman": 0.6}}} | before 1.11: convert it
+"""
+
+
+@pytest.mark.parametrize(("content", "told"), [*table(NO_RESULT), ("[" * 100_000, "nested too deeply")])
 def test_what_is_no_result_is_refused_by_name(tmp_path, content, told):
     file = tmp_path / "STS12.json"
     file.write_text(content)
@@ -125,18 +122,18 @@ FAILED = {
 @pytest.mark.parametrize("case", FAILED)
 def test_a_score_that_is_none_tells_its_reason_and_leaves_the_others(tmp_path, case):
     score, reason = FAILED[case]
-    folder = write(tmp_path, result("STS12", test=[entry(score)]), STS, result("STS13", test=[]))
+    folder = write(tmp_path, result("STS12", test=score), STS, result("STS13", test=[]))
     (scores,) = read_results(folder).values()
     assert scores.scores == {"STS-B": pytest.approx(78.12)}
     assert reason in scores.failures["STS12"] and "no score of the split test" in scores.failures["STS13"]
-    halves = write(tmp_path / "other", result("STS14", test=[entry(score, "en"), entry(0.4, "de")]))
+    halves = write(tmp_path / "other", result("STS14", test={"en": score, "de": 0.4}))
     (scores,) = read_results(halves).values()
     assert scores.scores == {} and [r.value for r in scores.records if r.subset == "de"] == [pytest.approx(40.0)]
 
 
 def test_two_results_of_one_task_are_refused_with_both_files(tmp_path):
     folder = write(tmp_path / "merged", STS)
-    (folder / "STSBenchmark (1).json").write_text(json.dumps(result("STSBenchmark", test=[entry(0.7)])))
+    (folder / "STSBenchmark (1).json").write_text(json.dumps(result("STSBenchmark", test=0.7)))
     with pytest.raises(DataError, match=r"STSBenchmark\.json and STSBenchmark \(1\)\.json are results of one task"):
         read_results(tmp_path)
 
@@ -158,78 +155,49 @@ def sts(folder, model, *values):
 
 def test_the_command_compares_two_results_over_their_tasks(tmp_path):
     one, two = sts(tmp_path / "one", "a", 0.5, 0.6, 0.55), sts(tmp_path / "two", "b", 0.51, 0.63, 0.555)
-    said = CliRunner().invoke(cli.app, ["compare", str(one), str(two)])
-    assert said.exit_code == 0, said.output
-    lines = {line.split("  ")[0]: line.split() for line in said.output.splitlines()}
+    lines = {line.split("  ")[0]: line.split() for line in run(f"compare {one} {two}").splitlines()}
     assert lines["STS13"] == ["STS13", "60.00", "63.00", "+3.00"]
     (line,) = compare(*(scores for folder in (one, two) for scores in read_results(folder).values()))
     last = lines["mean of 3 tasks, paired t-test"]
     assert f"+{line.difference:.2f}" in last and f"{line.p_value:.3g}" in last
-    for arguments, told in (((one, "micro"), "cannot be paired"), ((tmp_path, one), "several models (a, b): name")):
-        said = CliRunner().invoke(cli.app, ["compare", *map(str, arguments)])
-        assert said.exit_code == 1 and told in said.output
+    assert "cannot be paired" in run(f"compare {one} micro", ok=False)
+    assert "several models (a, b): name" in run(f"compare {tmp_path} {one}", ok=False)
 
 
-STS12, STS13 = (result(task, test=[entry(0.5)]) for task in ("STS12", "STS13"))
-BETTER12, BETTER13 = (result(task, test=[entry(0.6)]) for task in ("STS12", "STS13"))
+STS12, STS13 = (result(task, test=0.5) for task in ("STS12", "STS13"))
+NOWHERE = "no subset is in every system: STS22"
+BETTER12, BETTER13 = (result(task, test=0.6) for task in ("STS12", "STS13"))
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "shared", "note"),
-    [
-        (  # the mean over other subsets would put B above A by 6, where A leads by 8 on English
-            result("STS22", test=[entry(0.68, "en"), entry(0.4, "de")]),
-            result("STS22", test=[entry(0.6, "en")]),
-            {"STS22": [68.0, 60.0]},
-            "STS22: the mean over en",
-        ),
+    ("task", "first", "second", "shared", "note"),
+    [  # the mean over other subsets would put B above A by 6, where A leads by 8 on English
+        ("STS22", {"test": {"en": 0.68, "de": 0.4}}, {"test": {"en": 0.6}}, [68.0, 60.0], "STS22: the mean over en"),
+        ("STS22", {"test": {"en": 0.68, "de": 0.4}}, {"test": {"fr": 0.6, "es": 0.4}}, None, NOWHERE),
+        ("STS22", {"test": {"de": 0.68}}, {"test": {"en": 0.6}}, None, NOWHERE),
+        ("I", {"test": 0.5}, {"test": 0.6, "test_iid": 0.9}, [50.0, 60.0], "not every system has it: I test_iid"),
+        ("I", {"test": 0.5}, {"validation": 0.6}, None, "not every system has it: I test."),
+        ("I", {"test": 0.5}, {"test": 0.6, "revision": "def"}, None, "the data differ (revisions abc and def): I"),
         (
-            result("STS22", test=[entry(0.68, "en"), entry(0.4, "de")]),
-            result("STS22", test=[entry(0.6, "fr"), entry(0.4, "es")]),
-            {},
-            "no subset is in every system: STS22",
-        ),
-        (
-            result("STS22", test=[entry(0.68, "de")]),
-            result("STS22", test=[entry(0.6, "en")]),
-            {},
-            "no subset is in every system: STS22",
-        ),
-        (
-            result("Intent", test=[entry(0.5)]),
-            result("Intent", test=[entry(0.6)], test_iid=[entry(0.9)]),
-            {"Intent test": [50.0, 60.0]},
-            "not every system has it: Intent test_iid",
-        ),
-        (
-            result("Intent", test=[entry(0.5)]),
-            result("Intent", validation=[entry(0.6)]),
-            {},
-            "not every system has it: Intent test.",
-        ),
-        (
-            result("Intent", test=[entry(0.5)]),
-            result("Intent", test=[entry(0.6)]) | {"dataset_revision": "def"},
-            {},
-            "the data differ (revisions abc and def): Intent",
-        ),
-        (
-            result("Intent", test=[entry(0.5, accuracy=0.5)]),
-            result("Intent", test=[entry(0.6, f1=0.6)]),
-            {},
-            "the metrics differ (accuracy and f1): Intent",
+            "I",
+            {"test": [entry(0.5, accuracy=0.5)]},
+            {"test": [entry(0.6, f1=0.6)]},
+            None,
+            "the metrics differ (accuracy and f1): I",
         ),
     ],
 )
-def test_only_what_was_measured_on_the_same_data_is_compared(tmp_path, first, second, shared, note):
+def test_only_what_was_measured_on_the_same_data_is_compared(tmp_path, task, first, second, shared, note):
     one, two = (
-        write(tmp_path / "one", first, STS12, STS13, name="a"),
-        write(tmp_path / "two", second, BETTER12, BETTER13, name="b"),
+        write(tmp_path / "one", result(task, **first), STS12, STS13, name="a"),
+        write(tmp_path / "two", result(task, **second), BETTER12, BETTER13, name="b"),
     )
     read = [scores for folder in (one, two) for scores in read_results(folder).values()]
     scores, notes = shared_scores([each.records for each in read])
     easy = {"STS12": [50.0, 60.0], "STS13": [50.0, 60.0]}
-    assert scores == {task: pytest.approx(values) for task, values in (easy | shared).items()}
+    if shared:
+        easy[task if task == "STS22" else f"{task} test"] = shared
+    assert scores == {task: pytest.approx(values) for task, values in easy.items()}
     assert any(note in each for each in notes)
 
 
@@ -258,11 +226,11 @@ def test_mteb_scores_the_folder_of_a_run_as_it_stands(tmp_path):
             self.dataset = datasets.DatasetDict({"test": datasets.Dataset.from_dict(columns)})
             self.data_loaded = True
 
-    run = tmp_path / "run"
+    output = tmp_path / "run"
     config = TrainConfig(steps=2, batch_size=4, precision="fp32")
-    trained = train(make_encoder(), "simcse", make_sentences(24), config, output=run).encoder
+    trained = train(make_encoder(), "simcse", make_sentences(24), config, output=output).encoder
     settings = {"cache": ResultCache(tmp_path / "mine"), "show_progress_bar": False, "co2_tracker": False}
-    mteb.evaluate(SentenceTransformer(str(run), device="cpu"), [WorldSTS()], **settings)
+    mteb.evaluate(SentenceTransformer(str(output), device="cpu"), [WorldSTS()], **settings)
     (scores,) = read_results(tmp_path / "mine").values()
     assert scores.scores["WorldSTS"] == pytest.approx(evaluate(trained, pairs).scores[pairs.name], abs=1e-3)
     assert scores.records[0].data_hash == pairs.hash and scores.records[0].encoder == "mine"

@@ -19,6 +19,13 @@ def notebook(request):
     return read
 
 
+@pytest.fixture
+def lesson(notebook):
+    if notebook.metadata["name"] == "gallery":
+        pytest.skip("the gallery is no lesson")
+    return notebook
+
+
 def code_cells(notebook):
     return [cell for cell in notebook.cells if cell.cell_type == "code"]
 
@@ -55,10 +62,8 @@ def test_cells_are_few_and_short(notebook):
     assert max(lengths) <= 30
 
 
-def test_a_lesson_keeps_its_forty_five_minutes(notebook):
-    if notebook.metadata["name"] == "gallery":
-        pytest.skip("the gallery is no lesson")
-    assert lessons.over(lessons.measured(notebook)) == []
+def test_a_lesson_keeps_its_forty_five_minutes(lesson):
+    assert lessons.over(lessons.measured(lesson)) == []
 
 
 def test_the_measure_counts_what_a_reader_meets():
@@ -85,14 +90,12 @@ def test_the_measure_counts_what_a_reader_meets():
     assert found["minutes"] == round(piece + reading + code + 2 + 2 / 2 + 2)
 
 
-def test_a_lesson_states_its_minutes_and_those_of_each_piece(notebook):
-    if notebook.metadata["name"] == "gallery":
-        pytest.skip("the gallery is no lesson")
-    assert f"**Time.** {lessons.measured(notebook)['minutes']} minutes, " in notebook.cells[0].source
-    for at in tagged(notebook, "exercise"):
-        asked = max(k for k in range(at) if notebook.cells[k].cell_type == "markdown")
-        stated = lessons.EFFORT.findall("".join(c.source for c in notebook.cells[asked - 2 : asked + 1]))
-        assert str(round(lessons.minutes_of_piece(notebook.cells[at + 2].source))) in dict(stated)
+def test_a_lesson_states_its_minutes_and_those_of_each_piece(lesson):
+    assert f"**Time.** {lessons.measured(lesson)['minutes']} minutes, " in lesson.cells[0].source
+    for at in tagged(lesson, "exercise"):
+        asked = max(k for k in range(at) if lesson.cells[k].cell_type == "markdown")
+        stated = lessons.EFFORT.findall("".join(c.source for c in lesson.cells[asked - 2 : asked + 1]))
+        assert str(round(lessons.minutes_of_piece(lesson.cells[at + 2].source))) in dict(stated)
 
 
 def test_the_teachers_pages_have_the_minutes_of_each_lesson_and_a_plan_of_three_hours():
@@ -120,10 +123,8 @@ def test_what_explains_a_guess_is_folded_and_each_guess_has_a_name_of_its_own(no
             assert re.findall(r"(\w+)\.compare\(", cell.source)[0] in names
 
 
-def test_a_students_cell_imports_no_internals(notebook):
-    if notebook.metadata["name"] == "gallery":
-        pytest.skip("the gallery is no lesson")
-    seen = [cell for cell in code_cells(notebook) if not cell.metadata.get("jupyter", {}).get("source_hidden")]
+def test_a_students_cell_imports_no_internals(lesson):
+    seen = [cell for cell in code_cells(lesson) if not cell.metadata.get("jupyter", {}).get("source_hidden")]
     assert [
         cell.id for cell in seen if re.search(r"cselab_widgets\.kit|lessons\.(checks|exercises)", cell.source)
     ] == []
@@ -136,9 +137,10 @@ def test_it_says_at_the_top_what_you_can_do_afterwards_how_long_it_takes_and_wha
         assert re.search(part, title.source), part
 
 
-def test_versions_are_shown(notebook):
-    """`lesson.setup` shows them, folded; a notebook without it prints them."""
-    assert any("versions()" in cell.source or "lesson.setup(" in cell.source for cell in code_cells(notebook))
+def test_versions_are_shown_and_numbers_recorded(notebook):
+    """`lesson.setup` shows the versions, folded; a notebook without it prints them."""
+    code = "\n".join(cell.source for cell in code_cells(notebook))
+    assert re.search(r"versions\(\)|lesson\.setup\(", code) and "record(" in code
 
 
 GIVES_AWAY = re.compile(r"Picture\(|\.show\(\)|print\(|lab\.record\(|px\.|\n(panel|[A-Z]\w+\(.*\))$")
@@ -174,10 +176,6 @@ def test_cells_are_called_by_what_they_hold_so_that_a_diff_shows_what_changed(no
 
 def test_text_that_every_run_gives_again_is_compared_cell_by_cell(notebook):
     assert set(tagged(notebook, "nbval-check-output")) >= set(tagged(notebook, "check"))
-
-
-def test_it_records_numbers(notebook):
-    assert any("record(" in cell.source for cell in code_cells(notebook))
 
 
 def test_each_exercise_is_followed_by_its_check_and_a_folded_solution(notebook):

@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+from ast import literal_eval
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,13 +20,9 @@ from transformers import BertForMaskedLM
 from cselab import SentenceEncoder
 
 LOREM = make_sentences(300)
-SMALL = PretrainConfig(
-    layers=1, width=16, heads=2, vocabulary=160, length=32, steps=6, batch_size=4, lr=1e-2, checkpoint_every=2
-)
-SHAPE = [
-    *("--set", "layers=1", "--set", "width=16", "--set", "heads=2", "--set", "vocabulary=160", "--set", "length=32"),
-    *("--set", "steps=6", "--set", "batch_size=4", "--set", "lr=1e-2", "--set", "checkpoint_every=2"),
-]
+SETTINGS = "layers=1 width=16 heads=2 vocabulary=160 length=32 steps=6 batch_size=4 lr=1e-2 checkpoint_every=2".split()
+SHAPE = [word for setting in SETTINGS for word in ("--set", setting)]
+SMALL = PretrainConfig(**{name: literal_eval(value) for name, value in (one.split("=") for one in SETTINGS)})
 
 
 class Numbered:
@@ -197,7 +194,7 @@ def test_word_vectors_are_the_singular_vectors_of_ppmi():
 
 
 def test_word_vectors_stay_and_a_second_stage_starts_from_the_first(text, tmp_path):
-    stage = [*SHAPE, "--set", "word_vectors=true", "--set", "decay=0", "--set", "positions=48"]
+    stage = [*SHAPE, *"--set word_vectors=true --set decay=0 --set positions=48".split()]
     run(tmp_path / "first", "--corpus", text, *stage)
     run(tmp_path / "second", "--corpus", text, *stage, "--start", tmp_path / "first", "--set", "seed=1")
     first, second = (load_file(tmp_path / name / "model.safetensors") for name in ("first", "second"))

@@ -17,17 +17,6 @@ record("profile", profile)
 """
 
 
-def write(folder, name, *sources, parameters=(PARAMETERS,)):
-    """A notebook of code cells below a title and its parameters; a source in a tuple is text."""
-    cells = [new_markdown_cell(f"# The {name} notebook")]
-    cells += [new_code_cell(source, metadata={"tags": ["parameters"]}) for source in parameters]
-    cells += [
-        new_markdown_cell(source[0]) if isinstance(source, tuple) else new_code_cell(source) for source in sources
-    ]
-    folder.mkdir(exist_ok=True)
-    nbformat.write(new_notebook(cells=cells), folder / f"{name}.ipynb")
-
-
 class Course:
     """A folder of notebooks, and somewhere to run them."""
 
@@ -35,20 +24,17 @@ class Course:
         self.folder, self.output, self.recorded = path / "notebooks", path / "out", path / "recorded"
         self.said = []
 
-    def write(self, name, *sources, **more):
-        write(self.folder, name, *sources, **more)
+    def write(self, name, *sources, parameters=(PARAMETERS,)):
+        """A notebook of code cells below a title and its parameters; a source in a tuple is text."""
+        cells = [new_markdown_cell(f"# The {name} notebook")]
+        cells += [new_code_cell(source, metadata={"tags": ["parameters"]}) for source in parameters]
+        cells += [new_markdown_cell(*one) if isinstance(one, tuple) else new_code_cell(one) for one in sources]
+        self.folder.mkdir(exist_ok=True)
+        nbformat.write(new_notebook(cells=cells), self.folder / f"{name}.ipynb")
 
     def run(self, *names, profile="smoke", overrides=None, **more):
-        return run_notebooks(
-            names,
-            profile,
-            overrides,
-            self.output,
-            folder=self.folder,
-            recorded=self.recorded,
-            echo=self.said.append,
-            **more,
-        )
+        more |= {"folder": self.folder, "recorded": self.recorded, "echo": self.said.append}
+        return run_notebooks(names, profile, overrides, self.output, **more)
 
 
 @pytest.fixture
@@ -162,16 +148,6 @@ def test_a_name_recorded_twice_is_a_problem(course):
     assert result.problems == ["'rho' is recorded twice"]
 
 
-def test_an_unknown_parameter_or_value_stops_everything_before_the_first_cell(course):
-    course.write("00_tour", "x = 1")
-    course.write("01_other", "x = 1", parameters=["profile = 'smoke'\nlayers = 2"])
-    with pytest.raises(ValueError, match=r"01_other: unknown parameter 'steps'. It has: profile, layers"):
-        course.run(overrides={"steps": "20"})
-    with pytest.raises(ValueError, match=r"00_tour: parameter 'steps' needs an int .*got 'many'"):
-        course.run("00", overrides={"steps": "many"})
-    assert not course.output.exists() and not course.said
-
-
 @pytest.mark.parametrize("count", [0, 2])
 def test_a_notebook_without_exactly_one_parameters_cell_is_not_run(course, count):
     course.write("00_tour", "x = 1", parameters=[PARAMETERS] * count)
@@ -197,22 +173,29 @@ def test_names_are_stems_or_numbers_and_all_when_none_is_given(course):
         stems("00")
 
 
-def test_mistaken_calls_say_what_to_do(course):
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"profile": "quick"}, r"unknown profile 'quick'\. Choose one of smoke, classroom, paper"),
+        ({"overrides": {"steps": "1"}, "update_recorded": True}, "without overriding parameters"),
+        ({"overrides": {"profile": "paper"}}, "the profile is an argument"),
+        ({"overrides": {"steps": "20"}}, r"01_other: unknown parameter 'steps'. It has: profile, layers"),
+        ({"seeds": [0, 1]}, "seeds are for update_recorded"),
+        ({"timeout": 0.0}, "timeout must be more than 0"),
+    ],
+)
+def test_a_mistaken_call_stops_everything_before_the_first_cell(given, said, course):
     with pytest.raises(FileNotFoundError, match=r"no notebooks in .*pass the folder that holds some"):
         course.run()
-    course.write("00_tour")
-    with pytest.raises(ValueError, match=r"unknown profile 'quick'\. Choose one of smoke, classroom, paper"):
-        course.run(profile="quick")
+    course.write("00_tour", "x = 1")
+    course.write("01_other", "x = 1", parameters=["profile = 'smoke'\nlayers = 2"])
+    with pytest.raises(ValueError, match=said):
+        course.run(**given)
+    with pytest.raises(ValueError, match=r"00_tour: parameter 'steps' needs an int .*got 'many'"):
+        course.run("00", overrides={"steps": "many"})
     with pytest.raises(ValueError, match="would overwrite them"):
         run_notebooks(output=course.folder, folder=course.folder)
-    with pytest.raises(ValueError, match="without overriding parameters"):
-        course.run(overrides={"steps": "1"}, update_recorded=True)
-    with pytest.raises(ValueError, match="the profile is an argument"):
-        course.run(overrides={"profile": "paper"})
-    with pytest.raises(ValueError, match="seeds are for update_recorded"):
-        course.run(seeds=[0, 1])
-    with pytest.raises(ValueError, match="timeout must be more than 0"):
-        course.run(timeout=0.0)
+    assert not course.output.exists() and not course.said
 
 
 def test_a_baseline_may_hold_the_numbers_of_several_seeds(course):
@@ -303,15 +286,8 @@ def test_a_record_that_cannot_be_read_stops_before_the_first_cell(course, conten
 
 
 def test_a_notebook_of_format_3_is_named_with_the_command_that_converts_it(course):
-    cells = [
-        {
-            "cell_type": "code",
-            "input": ["steps = 1"],
-            "metadata": {"tags": ["parameters"]},
-            "outputs": [],
-            "language": "python",
-        }
-    ]
+    cell = {"cell_type": "code", "input": ["steps = 1"], "metadata": {"tags": ["parameters"]}, "outputs": []}
+    cells = [cell | {"language": "python"}]
     old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}
     course.folder.mkdir()
     (course.folder / "old one.ipynb").write_text(json.dumps(old))
