@@ -75,7 +75,7 @@ def test_work_without_a_step_is_no_error(mode, request, capsys):
     assert work.done == 1
 
 
-def test_a_terminal_or_a_notebook_is_watched_unless_it_runs_headless(monkeypatch):
+def test_a_terminal_or_a_notebook_is_watched(monkeypatch):
     monkeypatch.delenv("CSELAB_HEADLESS", raising=False)
     monkeypatch.setattr("sys.stderr", type("Terminal", (), {"isatty": lambda self: True})())
     assert progress._is_watched()

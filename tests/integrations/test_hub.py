@@ -44,7 +44,7 @@ def hub(monkeypatch):
     return seen
 
 
-def test_the_card_holds_what_was_measured_with_seed_versions_and_data(run):
+def test_the_card_has_scores_seed_versions_and_data(run):
     scores = evaluate(run.encoder, PAIRS)
     card = ModelCard(model_card(run.output, "me/mine", scores))
     (result,) = card.data.eval_results
@@ -56,7 +56,7 @@ def test_the_card_holds_what_was_measured_with_seed_versions_and_data(run):
         assert told in card.text, told
 
 
-def test_a_card_without_scores_says_so_and_one_with_the_scores_of_another_pooling_is_refused(run):
+def test_a_card_with_scores_of_another_pooling_is_refused(run):
     assert "has not been evaluated" in model_card(run.output, "me/mine")
     other = run.encoder.copy()
     other.pooling = "mean" if run.encoder.pooling == "cls" else "cls"
@@ -79,7 +79,7 @@ def test_what_is_uploaded_opens_and_gives_the_same_vectors(given, run, hub, tmp_
     assert (tmp_path / "README.md").read_text().startswith("---\n")
 
 
-def test_a_folder_that_is_no_finished_encoder_or_was_altered_is_not_pushed(hub, tmp_path):
+def test_an_unfinished_or_altered_folder_is_not_pushed(hub, tmp_path):
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(CheckpointError, match="the run is not finished"):
         push_to_hub(tmp_path, "me/mine")

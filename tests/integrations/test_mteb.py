@@ -43,7 +43,7 @@ def write(folder, *results, **meta):
 STS = result("STSBenchmark", test=[entry(0.7812, spearman=0.7812, cosine_spearman=0.7812, cosine_pearson=0.8)])
 
 
-def test_a_file_gives_the_main_score_in_points_under_the_name_that_it_has_here(tmp_path):
+def test_a_file_gives_the_main_score_in_points(tmp_path):
     folder = write(tmp_path / "v1.5", STS, name="me/mine", revision="r")
     (scores,) = read_results(folder / "STSBenchmark.json").values()
     (record,) = scores.records
@@ -79,13 +79,13 @@ def test_a_folder_of_models_gives_the_scores_of_each_by_name(tmp_path, metas, na
     assert list(read_results(tmp_path)) == names
 
 
-def test_a_model_without_a_name_has_that_of_the_folder_that_was_named(tmp_path):
+def test_a_model_without_a_name_has_that_of_its_folder(tmp_path):
     write(tmp_path / "simcse-1.5/none/none", STS, name="no_model_name/available")
     assert list(read_results(tmp_path / "simcse-1.5")) == ["simcse-1.5"]
 
 
 @pytest.mark.parametrize("score", [math.nan, -math.inf, 60.0])
-def test_a_score_that_is_none_from_minus_one_to_one_is_a_failure_and_no_number(tmp_path, score):
+def test_a_score_out_of_range_is_a_failure(tmp_path, score):
     (scores,) = read_results(write(tmp_path, result("STS12", test=score))).values()
     assert scores.scores == {} and list(scores.failures) == ["STS12"]
 
@@ -120,7 +120,7 @@ FAILED = {
 
 
 @pytest.mark.parametrize("case", FAILED)
-def test_a_score_that_is_none_tells_its_reason_and_leaves_the_others(tmp_path, case):
+def test_a_failed_score_has_a_reason_and_leaves_the_others(tmp_path, case):
     score, reason = FAILED[case]
     folder = write(tmp_path, result("STS12", test=score), STS, result("STS13", test=[]))
     (scores,) = read_results(folder).values()

@@ -39,7 +39,7 @@ def test_the_numbers_are_those_of_cselab(model):
     assert evaluator.primary_metric == "dev_uniformity"
 
 
-def test_without_scores_all_pairs_are_positive_and_without_pairs_there_is_no_alignment(model):
+def test_without_scores_all_pairs_are_positive(model):
     positive = [row for row, score in enumerate(SCORES) if score > 4]
     chosen = GeometryEvaluator([FIRST[row] for row in positive], [SECOND[row] for row in positive])(model)
     scored = GeometryEvaluator(FIRST, SECOND, SCORES)(model)
@@ -53,7 +53,7 @@ def test_the_numbers_of_the_last_call_are_in_the_model_card(model):
     assert model.model_card_data.eval_results_dict[evaluator] == metrics[1]
 
 
-def test_a_collapsed_model_has_no_number_and_the_reason_is_logged(model):
+def test_a_collapsed_model_has_no_number_but_a_reason(model):
     class Collapsed:
         model_card_data = model.model_card_data
 
@@ -93,7 +93,7 @@ HISTORY = [
 ]
 
 
-def test_the_log_of_a_checkpoint_is_a_history_that_the_monitor_shows(tmp_path):
+def test_the_monitor_shows_the_log_of_a_checkpoint(tmp_path):
     (tmp_path / "trainer_state.json").write_text(json.dumps({"log_history": LOG}))
     monitor = TrainingMonitor({"theirs": TrainerState.load_from_json(tmp_path / "trainer_state.json")})
     assert monitor.state.others == {"theirs": (tuple(HISTORY),)}

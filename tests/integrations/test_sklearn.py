@@ -19,7 +19,7 @@ def encoder():
     return make_encoder().eval()
 
 
-def test_the_vectors_are_those_of_the_encoder_whatever_holds_the_sentences(encoder):
+def test_the_vectors_are_those_of_the_encoder(encoder):
     vectors = encoder.encode(SENTENCES)
     for held in (
         SENTENCES,
@@ -54,7 +54,7 @@ def test_a_column_of_a_table_is_one_feature_among_others(encoder):
     assert columns.fit_transform(table).shape == (20, encoder.embedding_dimension + 1)
 
 
-def test_a_clone_copies_an_encoder_that_was_given_and_leaves_it_alone(encoder):
+def test_a_clone_copies_a_given_encoder(encoder):
     step = clone(SentenceVectors(encoder))
     assert step.encoder is not encoder and not hasattr(step, "encoder_")
     np.testing.assert_array_equal(step.transform(SENTENCES[:2]), encoder.encode(SENTENCES[:2]))

@@ -20,7 +20,7 @@ def notebook(*sources, tag="parameters"):
     return new_notebook(cells=[new_code_cell(source, metadata={"tags": [tag]}) for source in sources])
 
 
-def test_parameters_are_the_assignments_of_the_tagged_cell_with_typed_defaults():
+def test_parameters_are_assignments_with_typed_defaults():
     source = """
 import math
 steps = 200  # how many
@@ -78,7 +78,7 @@ def test_a_value_is_read_as_the_type_of_the_default(name, given, expected):
 
 
 @pytest.mark.parametrize(("name", "given", "kind"), table(REFUSED))
-def test_a_value_of_the_wrong_type_names_the_parameter_its_type_and_the_value(name, given, kind):
+def test_a_value_of_the_wrong_type_is_named_with_its_type(name, given, kind):
     value = literal_eval(given)
     with pytest.raises(ValueError, match=rf"nb: parameter '{name}' needs {kind} .*; got {value!r}"):
         typed_parameters("nb", DEFAULTS, {name: value})

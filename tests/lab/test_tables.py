@@ -11,7 +11,7 @@ ROWS = {"plain_1": {"STS-B": 47.034}, "SimCSE": {"STS-B": 51.5, "gain": "4.5 ± 
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_every_form_has_every_cell_and_blanks_for_what_is_not_there(form):
+def test_every_form_has_every_cell_and_blanks(form):
     shown = table(ROWS, form=form)
     assert "47.03" in shown and "51.50" in shown and "nan" not in shown.lower() and "None" not in shown
 
@@ -28,7 +28,7 @@ def test_html_is_escaped():
     assert "&lt;script&gt;" in table({"<script>": {"a": 1.0}}, form="html")
 
 
-def test_a_name_cannot_end_a_column_open_an_element_or_become_a_formula():
+def test_a_name_stays_one_cell_of_plain_text():
     rows = {"a|b": {"x<y": "=1+1"}, "@SUM": {"x<y": "-0.50"}, "+cmd": {"x<y": "+2.50"}}
     assert table(rows, form="md").splitlines()[2].split(" | ")[0].strip() == r"| a\|b"
     assert "<" not in table(rows, form="md") and "x&lt;y" in table(rows, form="md")

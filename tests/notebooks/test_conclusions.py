@@ -392,7 +392,7 @@ SHOWN = """
 
 
 @pytest.mark.parametrize("row", table(SHOWN), ids=lambda row: row[0])
-def test_the_seed_that_a_lesson_shows_is_the_nearest_to_the_mean_of_five(row):
+def test_the_seed_of_a_lesson_is_the_nearest_to_the_mean(row):
     lesson, shown, *less = row
     values = [run[shown] - sum(run[name] for name in less) for run in runs(lesson, "classroom")]
     notebook = nbformat.read(bundled_notebooks() / f"{lesson}.ipynb", as_version=4)
@@ -404,7 +404,7 @@ NOT_TRAINED = ("first loss", "random words", "rare", "shuffled", "noise: ")
 
 
 @pytest.mark.parametrize("lesson", sorted({lesson for lesson, *_ in LESSONS}))
-def test_tolerances_cover_every_recorded_seed_and_are_the_same_at_both_sizes(lesson):
+def test_tolerances_cover_every_recorded_seed(lesson):
     sizes = [records(lesson, profile) for profile in ("smoke", "classroom")]
     assert len({tuple((entry["name"], entry["tolerance"]) for entry in size) for size in sizes}) == 1
     for entry in (entry for size in sizes for entry in size):

@@ -47,7 +47,7 @@ def tagged(notebook, tag):
     return [at for at, cell in enumerate(notebook.cells) if tag in cell.metadata.get("tags", [])]
 
 
-def test_there_is_one_cell_of_parameters_and_a_profile_among_them(notebook):
+def test_one_cell_has_the_parameters_and_the_profile(notebook):
     assert parameters_of(notebook, notebook.metadata["name"])["profile"] == "classroom"
 
 
@@ -98,7 +98,7 @@ def test_a_lesson_states_its_minutes_and_those_of_each_piece(lesson):
         assert str(round(lessons.minutes_of_piece(lesson.cells[at + 2].source))) in dict(stated)
 
 
-def test_the_teachers_pages_have_the_minutes_of_each_lesson_and_a_plan_of_three_hours():
+def test_the_teachers_pages_have_the_minutes_of_each_lesson():
     pages = [(lessons.NOTEBOOKS / "README.md"), lessons.NOTEBOOKS.parent / "docs" / "teaching.md"]
     notes, plans = (page.read_text(encoding="utf-8") for page in pages)
     for name, found in lessons.lessons().items():
@@ -112,7 +112,7 @@ def test_the_teachers_pages_have_the_minutes_of_each_lesson_and_a_plan_of_three_
     assert all(parts[name] == lessons.lessons()[name]["minutes"] for name in ("00_tour", "02_simcse", "10_benchmarks"))
 
 
-def test_what_explains_a_guess_is_folded_and_each_guess_has_a_name_of_its_own(notebook):
+def test_each_guess_has_a_name_and_a_folded_explanation(notebook):
     texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
     assert [text for text in texts if "**Explain" in text] == []
     assert sum(text.count("<details>") for text in texts) == sum(text.count("</details>") for text in texts)
@@ -130,7 +130,7 @@ def test_a_students_cell_imports_no_internals(lesson):
     ] == []
 
 
-def test_it_says_at_the_top_what_you_can_do_afterwards_how_long_it_takes_and_what_it_reads(notebook):
+def test_the_top_has_the_goal_the_time_and_the_data(notebook):
     title = notebook.cells[0]
     assert title.cell_type == "markdown" and title.source.startswith("# ")
     for part in (r"\*\*(Goal\.|After this lesson you can)\*\*", r"\*\*Time\.\*\*", r"\*\*(Data|What is read)\.\*\*"):
@@ -146,7 +146,7 @@ def test_versions_are_shown_and_numbers_recorded(notebook):
 GIVES_AWAY = re.compile(r"Picture\(|\.show\(\)|print\(|lab\.record\(|px\.|\n(panel|[A-Z]\w+\(.*\))$")
 
 
-def test_a_guess_has_its_own_cell_and_is_compared_before_anything_is_shown(notebook):
+def test_a_guess_is_compared_before_anything_is_shown(notebook):
     asking = [cell for cell in code_cells(notebook) if "lesson.guess(" in cell.source]
     assert [cell.id for cell in asking if not asks_only(cell)] == []
     comparing = [cell for cell in code_cells(notebook) if ".compare(" in cell.source]
@@ -168,17 +168,17 @@ def test_no_output_and_no_state_of_a_run_is_kept(notebook):
     assert all(set(cell.metadata) <= {"tags", "jupyter"} for cell in notebook.cells)
 
 
-def test_cells_are_called_by_what_they_hold_so_that_a_diff_shows_what_changed(notebook):
+def test_cells_are_called_by_what_they_hold(notebook):
     names = [cell.id for cell in notebook.cells]
     assert len(set(names)) == len(names)
     assert [name for name in names if name.isalnum() and any(map(str.isdigit, name))] == []
 
 
-def test_text_that_every_run_gives_again_is_compared_cell_by_cell(notebook):
+def test_the_text_of_each_check_is_compared_by_nbval(notebook):
     assert set(tagged(notebook, "nbval-check-output")) >= set(tagged(notebook, "check"))
 
 
-def test_each_exercise_is_followed_by_its_check_and_a_folded_solution(notebook):
+def test_each_exercise_has_its_check_and_a_folded_solution(notebook):
     exercises = tagged(notebook, "exercise")
     assert exercises
     for at in exercises:

@@ -44,7 +44,7 @@ def told(capsys, names, exercise, answer):
 
 
 @pytest.mark.parametrize("exercise", ["fool", "centred-cosine"])
-def test_a_check_accepts_the_folded_solution_and_knows_the_placeholder(capsys, names, exercise):
+def test_a_check_accepts_the_solution_not_the_placeholder(capsys, names, exercise):
     solution = re.search(r"```python\n(.+?)```", source(f"solution-{exercise}"), re.DOTALL)[1]
     preamble = "import numpy as np\n"
     assert told(capsys, names, exercise, preamble + solution) == "solved."

@@ -82,7 +82,7 @@ def test_nothing_on_the_way_to_a_guess_shows_its_answer(run):
     assert [a["name"] for at, a in answered if gives_away(a["value"], *shown_before(cells, at))] == []
 
 
-def test_an_answer_is_found_in_a_heading_in_a_table_and_in_a_word():
+def test_gives_away_finds_headings_tables_and_words():
     assert gives_away(0.6491, [], [], ["plain 0.65"]) and gives_away("rises", ["## Alignment rises"], [], [])
     assert not gives_away(0.6491, [], ["0.651, 10.65"], []) and not gives_away("rises", [], ['"falls" or "rises"?'], [])
 
@@ -109,7 +109,7 @@ def test_the_first_picture_is_in_the_first_tenth_of_the_page(run, page):
         assert page.evaluate(FIRST_PICTURE) < 0.105, width
 
 
-def test_the_page_is_small_and_the_executed_notebook_keeps_no_widget_state(run):
+def test_the_page_is_small_without_state_of_widgets(run):
     own = run.page.stat().st_size - len(get_plotlyjs().encode())
     assert own < (2_000_000 if run.name == "gallery" else LARGEST)
     assert run.executed.stat().st_size < (4_000_000 if run.name == "gallery" else 2_000_000)
@@ -125,9 +125,7 @@ def exercises():
 
 
 @pytest.mark.parametrize(("exercise", "check", "solution"), list(exercises()))
-def test_after_a_kernel_restart_a_check_accepts_the_folded_solution_and_knows_the_placeholder(
-    exercise, check, solution, capsys
-):
+def test_a_check_works_after_a_restart_of_the_kernel(exercise, check, solution, capsys):
     def told(*cells):
         names = {}
         for cell in cells:

@@ -45,7 +45,7 @@ LESSONS = [path for path in find_notebooks(bundled_notebooks()) if path.stem[:2]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_prose_gives_direction_and_reason_and_leaves_numbers_to_the_run(path):
+def test_prose_leaves_measured_numbers_to_the_run(path):
     cells = nbformat.read(path, as_version=4).cells
     found = {cell.id: measured_numbers(cell.source) for cell in cells if cell.cell_type == "markdown"}
     assert {name: numbers for name, numbers in found.items() if numbers} == {}

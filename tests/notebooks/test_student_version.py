@@ -26,7 +26,7 @@ def test_the_handout_is_the_notebook_without_its_solutions(path, handout):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_the_teacher_has_each_exercise_with_its_solution_unfolded(path, handout):
+def test_the_teacher_has_each_solution_unfolded(path, handout):
     teacher = nbformat.read(handout / "solutions" / path.name, as_version=4)
     asked, solved = teacher.cells[::2], teacher.cells[1::2]
     assert len(asked) == len(solved) >= 1

@@ -72,7 +72,7 @@ def test_a_row_is_the_text_from_the_start_of_a_sentence_on():
     assert set((whole[:, 1] - 5).tolist()) <= set(NUMBERED.starts.tolist())
 
 
-def test_of_the_masked_tokens_four_fifths_are_hidden_a_tenth_swapped_a_tenth_left():
+def test_masked_tokens_are_hidden_swapped_and_left_8_1_1():
     rows, places, labels = draw_batch(NUMBERED, Numbered(), replace(SMALL, batch_size=1000, length=64), 0)
     assert places.shape == (1000, 10) and all(len(set(row)) == 10 for row in places.tolist())  # 15 % of 64
     assert torch.bincount(places.flatten(), minlength=64)[[0, 63]].tolist() == [0, 0]  # never [CLS] and [SEP]
@@ -91,7 +91,7 @@ def test_the_loss_is_that_of_transformers(corpus, tokenizer):
     assert masked_word_loss(model, rows, places, labels).item() == pytest.approx(theirs.item(), abs=1e-5)
 
 
-def test_before_the_first_step_words_are_predicted_as_often_as_they_occur(tokenizer, corpus):
+def test_the_first_loss_is_the_entropy_of_the_corpus(tokenizer, corpus):
     """With vectors of size 0 the logits are the bias alone: the loss is the entropy of the corpus."""
     model = new_model(tokenizer, SMALL, corpus)
     model.get_output_embeddings().weight.data.zero_()
@@ -128,7 +128,7 @@ def finished(text, tmp_path_factory):
     return output
 
 
-def test_a_finished_run_is_a_plain_encoder_in_float16_with_its_curve(text, finished):
+def test_a_finished_run_is_an_encoder_in_float16(text, finished):
     assert {tensor.dtype for tensor in load_file(finished / "model.safetensors").values()} == {torch.float16}
     model, found = BertForMaskedLM.from_pretrained(finished, output_loading_info=True)
     assert not found["missing_keys"] and model.get_output_embeddings().weight is model.get_input_embeddings().weight
@@ -193,7 +193,7 @@ def test_word_vectors_are_the_singular_vectors_of_ppmi():
     assert vectors.norm(dim=1).numpy() == pytest.approx(1)
 
 
-def test_word_vectors_stay_and_a_second_stage_starts_from_the_first(text, tmp_path):
+def test_a_second_stage_starts_from_the_first(text, tmp_path):
     stage = [*SHAPE, *"--set word_vectors=true --set decay=0 --set positions=48".split()]
     run(tmp_path / "first", "--corpus", text, *stage)
     run(tmp_path / "second", "--corpus", text, *stage, "--start", tmp_path / "first", "--set", "seed=1")
@@ -228,6 +228,6 @@ def test_a_corpus_too_small_for_one_row_is_refused(tokenizer):
         (["--set", "depth=3"], "pretrain: unknown parameter 'depth'. It has: layers, width"),
     ],
 )
-def test_a_pretraining_that_cannot_be_is_refused_before_anything_is_made(options, said, tmp_path):
+def test_an_impossible_pretraining_makes_nothing(options, said, tmp_path):
     assert said in run(tmp_path / "plain", *options, ok=False)
     assert not (tmp_path / "plain").exists()

@@ -102,7 +102,7 @@ def test_a_finished_run_is_read_back_and_a_different_run_refused(trained):
     assert (output / "model.safetensors").stat().st_mtime_ns == before
 
 
-def test_a_table_trains_the_same_encoder_as_its_sentences_and_is_searched():
+def test_a_table_trains_as_its_sentences_and_is_searched():
     Path("s.csv").write_text("id,text\n" + "".join(f'{row},"{text}"\n' for row, text in enumerate(CORPUS)))
     train(output="plain")
     assert "s.csv: reading the sentences from column 'text'" in train("--corpus s.csv", "table")
@@ -211,7 +211,7 @@ def test_the_recipe_of_a_paper_gives_way_to_given_settings():
     assert (own["config"]["lr"], own["config"]["batch_size"], own["encoder"]["pooling"]) == (1e-3, 8, "mean")
 
 
-def test_a_recipe_for_a_different_encoder_is_named_and_a_variant_wins(tmp_path):
+def test_a_recipe_of_another_encoder_is_named_a_variant_wins(tmp_path):
     write_checkpoint(tmp_path / "roberta", "roberta", layers=1)
     write_checkpoint(tmp_path / "large", "roberta", layers=1, width=1024)
 
@@ -226,7 +226,7 @@ def test_a_recipe_for_a_different_encoder_is_named_and_a_variant_wins(tmp_path):
     assert (method["queue"], method["rate"]) == (0, 0.28)
 
 
-def test_a_run_that_stopped_early_says_so_and_a_quiet_one_nothing():
+def test_a_run_that_stopped_early_says_so_a_quiet_one_not():
     printed = train("--dev ours.tsv --eval-every 1 --lr 0 --steps 9 --patience 2")
     assert "stopped early: no better dev score in 2 evaluations, step 3" in printed
     assert train("--dev ours.tsv -q", "quiet") == ""
@@ -282,7 +282,7 @@ def test_a_users_file_brings_its_methods_and_suites():
     assert found["scores"] == {"Recipes": pytest.approx(100)}
 
 
-def test_ctrl_c_names_the_saved_step_and_the_same_command_continues(monkeypatch):
+def test_ctrl_c_names_the_saved_step_and_the_run_continues(monkeypatch):
     module = sys.modules["cselab.training.loop"]
     batch_of_step, at = module.batch_of_step, {"step": 2}
 
@@ -346,7 +346,7 @@ def test_a_failed_evaluation_exits_with_1_and_has_no_score(monkeypatch):
     assert found["scores"] == {} and found["failures"].keys() == {"STS-B"}
 
 
-def test_without_a_suite_the_world_is_scored_and_sts_if_its_data_are_found():
+def test_the_suites_by_default_depend_on_the_data():
     assert suites_or_default([], None) == ["world"]
     assert suites_or_default([], Path("data")) == ["world", "sts"]
 
@@ -364,7 +364,7 @@ def test_a_users_pairs_are_a_suite_and_a_dev_set():
         assert printed.startswith(starts) and "ours" in printed
 
 
-def test_compare_prints_the_difference_of_two_encoders_and_its_interval(tmp_path):
+def test_compare_prints_a_difference_and_its_interval(tmp_path):
     write_checkpoint(tmp_path / "other", seed=1)
     (row,) = run_json("compare tiny other --suite ours.tsv")
     first, second = (run_json(f"evaluate {name} --suite ours.tsv")["scores"]["ours"] for name in ("tiny", "other"))
@@ -375,7 +375,7 @@ def test_compare_prints_the_difference_of_two_encoders_and_its_interval(tmp_path
     assert low < second - first < high
 
 
-def test_an_encoder_is_used_on_the_accelerator_unless_a_device_is_named(monkeypatch):
+def test_an_encoder_is_on_the_accelerator_or_the_named_device(monkeypatch):
     devices = []
 
     def opened(cls, *arguments, device=None, **options):
@@ -456,7 +456,7 @@ def test_ties_are_printed_in_each_form():
 # ------------------------------------------------------------------------------------------ world, methods, data
 
 
-def test_world_prints_the_sentences_documents_and_pairs_of_the_generator():
+def test_world_prints_what_the_generator_gives():
     world = World(seed=3)
     sentences, documents, pairs = (
         run(f"world {line} --seed 3").splitlines() for line in ("sentences 4 --split dev", "documents 2", "pairs 6")
@@ -479,7 +479,7 @@ def test_methods_lists_all_by_family():
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_method_is_shown_with_its_parameters_and_the_changes_of_its_variants(name):
+def test_a_method_is_shown_with_parameters_and_variants(name):
     printed = run(f"methods {name}")
     for parameter, default in METHODS[name].hyperparameters().items():
         assert f"  {parameter} = {default!r}" in printed
@@ -517,7 +517,7 @@ def test_data_negate_writes_the_rows_that_sncse_trains_on():
     assert Path("run/model.safetensors").exists()
 
 
-def test_data_fetch_prints_each_result_and_fails_if_one_is_refused(monkeypatch):
+def test_data_fetch_prints_each_result_and_fails_if_one_did(monkeypatch):
     calls = []
 
     def fetching(*statuses):
@@ -581,7 +581,7 @@ def test_notebooks_run_and_leave_pages_reports_and_an_exit_code(tmp_path):
     assert "00_good  passed" in run(f"notebooks run 00 {where} --set size=5")
 
 
-def test_notebooks_are_listed_with_their_titles_and_copied_to_work_in():
+def test_notebooks_are_listed_by_title_and_copied():
     assert re.search(r"^00_tour +00 · .* \(recorded: .*smoke", run("notebooks list"), re.MULTILINE)
     assert "copied: work/00_tour.ipynb" in run("notebooks copy work")
     assert "unchanged: " in run("notebooks copy work")
@@ -590,7 +590,7 @@ def test_notebooks_are_listed_with_their_titles_and_copied_to_work_in():
 # ------------------------------------------------------------------------------------------ the line itself
 
 
-def test_the_names_known_without_torch_are_those_of_the_registries():
+def test_names_known_without_torch_are_those_of_registries():
     assert names.methods_with("rows") == [] and "moco" in names.methods_with("queue")
     fields = {field["name"]: field for field in names.train_settings()}
     assert {name: field["default"] for name, field in fields.items()} == asdict(TrainConfig())
@@ -605,7 +605,7 @@ def test_the_names_known_without_torch_are_those_of_the_registries():
     assert names.purposes() == {name: profile.purpose for name, profile in PROFILES.items()}
 
 
-def test_version_completion_the_exit_code_of_a_refusal_and_a_reader_that_stops():
+def test_the_program_completes_refuses_and_stops_with_its_pipe():
     def done(line, **environment):
         line = f"{Path(sys.executable).with_name('cselab')} {line}"
         return subprocess.run(line, shell=True, capture_output=True, text=True, env=os.environ | environment)
@@ -639,7 +639,7 @@ def test_a_warning_is_one_line_without_a_path(monkeypatch):
         ("peft", f"train simcse {READ} --lora 2 --output run", "Error: adapters need peft: pip install peft\n"),
     ],
 )
-def test_a_missing_library_is_named_with_the_line_that_installs_it(missing, line, said, monkeypatch):
+def test_a_missing_library_is_named_with_its_installation(missing, line, said, monkeypatch):
     monkeypatch.setitem(sys.modules, missing, None)
     assert said in run(line, ok=False)
 
@@ -662,7 +662,7 @@ def test_full_memory_is_one_sentence(monkeypatch):
     ("given", "left"),
     [({}, (None, "10000")), ({"GOMP_SPINCOUNT": "7"}, (None, "7")), ({"OMP_WAIT_POLICY": "active"}, ("active", None))],
 )
-def test_waiting_threads_sleep_soon_unless_the_user_chose_otherwise(given, left, monkeypatch):
+def test_waiting_threads_sleep_soon_by_default(given, left, monkeypatch):
     for name in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT"):
         monkeypatch.setenv(name, given.get(name, ""))
         if name not in given:

@@ -27,7 +27,7 @@ def test_each_thing_is_examined_once_for_people_and_for_programs():
     assert len(printed) == len(findings) and re.match(rf"ok  torch +{re.escape(findings[1]['found'])}", printed[1])
 
 
-def test_a_data_folder_is_named_and_a_missing_or_wrong_one_is_a_finding(tmp_path, monkeypatch):
+def test_a_data_folder_is_named_a_wrong_one_is_a_finding(tmp_path, monkeypatch):
     for folder, good, words in ((tmp_path, True, str(tmp_path)), (tmp_path / "none", False, "not a folder")):
         monkeypatch.setenv("CSELAB_DATA", str(folder))
         assert found("data").good == good and words in found("data").found
@@ -52,7 +52,7 @@ def test_a_damaged_bundled_encoder_is_a_finding(tmp_path, monkeypatch):
     assert not finding.good and "toy/model.safetensors is damaged" in finding.found
 
 
-def test_missing_notebook_tools_are_named_with_the_command_that_installs_them(monkeypatch):
+def test_missing_notebook_tools_are_named_with_a_remedy(monkeypatch):
     monkeypatch.setattr(showing, "find_spec", lambda name: None if name == "papermill" else object())
     assert not found("notebooks").good
     assert found("notebooks").found == "missing: papermill (pip install '.[notebooks]')"

@@ -92,7 +92,7 @@ def in_a_folder_with_a_file(tmp_path, monkeypatch):
 
 
 @each_command
-def test_help_is_in_plain_words_and_lists_each_argument_and_option(name):
+def test_help_is_plain_and_lists_each_argument_and_option(name):
     command = EVERY[name]
     code, output = run(*name.split(), "-h")
     assert code == 0 and output == run(*name.split(), "--help")[1]
@@ -124,7 +124,7 @@ def test_an_unknown_command_is_answered_with_the_nearest(name):
 
 
 @each_command
-def test_a_wrong_value_is_named_with_its_option_and_the_right_ones(name):
+def test_a_wrong_value_is_named_with_its_option(name):
     for command, parameter, value, words in wrong_values():
         if command == name:
             error = refused(*line_with(name, parameter, value))

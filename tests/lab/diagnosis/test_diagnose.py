@@ -237,7 +237,7 @@ class Leaking:
         return np.stack([rows.mean(1), (rows**2).mean(1)], axis=1)
 
 
-def test_padding_that_leaks_is_seen_in_any_encoder_and_not_where_there_is_none():
+def test_padding_that_leaks_is_seen_in_any_encoder():
     assert "padding that leaks" in names(diagnose(Leaking(), TEXTS))
     assert diagnose(make_encoder(), TEXTS).metrics["padding that leaks"] < 1e-4
 
@@ -255,7 +255,7 @@ def test_a_run_is_read_from_its_folder_as_from_memory(runs):
     assert "seeds with the same result" in found.unseen
 
 
-def test_a_run_that_did_not_move_is_frozen_even_where_its_start_is_not_here(runs, tmp_path):
+def test_a_run_that_did_not_move_is_frozen(runs, tmp_path):
     config = TrainConfig(steps=2, batch_size=16, lr=0.0, precision="fp32")
     train(make_encoder(name="unknown"), "simcse", TEXTS, config, output=tmp_path / "run", show_progress_bar=False)
     assert "frozen encoder" in names(diagnose(tmp_path / "run", TEXTS))
@@ -269,7 +269,7 @@ def test_seeds_that_are_copies_are_named_and_others_are_not(runs, tmp_path):
     assert "seeds with the same result" in names(diagnose(tmp_path, TEXTS))
 
 
-def test_each_finding_has_a_picture_and_the_page_shows_it_without_a_network(tmp_path):
+def test_each_finding_has_a_picture_on_a_page_without_network(tmp_path):
     from cselab_lab.headless.page import loaded_from_outside
     from plotly.offline import get_plotlyjs
 

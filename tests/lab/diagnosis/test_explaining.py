@@ -86,7 +86,7 @@ def test_choices_that_give_one_number_are_all_said():
     assert len(wide.explained) < 2 or "cannot be distinguished" in str(wide)
 
 
-def test_the_digits_say_how_exact_a_number_is_and_the_encoder_stays_as_it_was():
+def test_digits_set_the_tolerance_and_the_encoder_stays():
     encoder = subject()
     before = encoder.weights_hash()
     assert explain_score(encoder, PAIRS, "12.3", changes=1).tolerance == pytest.approx(0.055)

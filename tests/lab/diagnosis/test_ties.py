@@ -78,7 +78,7 @@ def test_tasks_that_some_system_lacks_are_left_out_and_said():
     assert list(found.rows()) == ["large", "middle", "small"]
 
 
-def test_few_seeds_are_compared_by_t_tests_and_the_note_says_how_many_neighbours_tie():
+def test_few_units_are_compared_by_t_tests_and_ties_counted():
     note = tie_table(SCORES.iloc[:, :4]).note()
     assert "paired t-tests by Holm" in note and note.startswith("1 of 2 neighbours")
 
@@ -107,7 +107,7 @@ gold,a,a\n1,2,3\n2,3,1\n | several columns are called a
 
 
 @pytest.mark.parametrize(("text", "said"), table(DAMAGED))
-def test_a_file_that_is_no_table_of_scores_is_named_with_what_is_missing(tmp_path, text, said):
+def test_a_file_that_is_no_table_of_scores_is_named(tmp_path, text, said):
     (tmp_path / "scores.csv").write_text(text.replace(r"\n", "\n"))
     with pytest.raises((DataError, ValueError), match=said):
         tie_table(tmp_path / "scores.csv")
@@ -202,7 +202,7 @@ def test_beside_gold_an_id_is_no_system(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["Overall", "Zero-shot", "mean", "rank", "Memory"])
-def test_every_result_of_mteb_is_a_task_whatever_its_name_and_numbers(tmp_path, name):
+def test_every_result_of_mteb_is_a_task(tmp_path, name):
     folder = as_mteb(tmp_path)
     for model, rows in SCORES.iterrows():
         file = folder / str(model) / "1" / "task0.json"

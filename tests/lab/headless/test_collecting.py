@@ -113,7 +113,7 @@ def test_the_newer_of_two_files_counts(class_of_thirty):
     assert sum("another file of student 00 for 00_tour" in line for line in left_out) == 1
 
 
-def test_the_command_writes_a_table_and_a_page_that_runs_nothing_of_a_students(class_of_thirty, tmp_path):
+def test_the_page_runs_nothing_of_a_students(class_of_thirty, tmp_path):
     where = tmp_path / "answers"
     said = run(f"notebooks collect '{class_of_thirty}' --output {where}")
     assert "70 answers of 23 students in 2 lessons" in said and said.count("left out: ") == 5

@@ -49,7 +49,7 @@ def test_an_edited_copy_is_never_touched(course, tmp_path):
         assert source(work / "00_tour.ipynb") == "one = 2  # mine"
 
 
-def test_a_copy_that_was_only_run_keeps_its_outputs_until_the_notebook_changes(course, tmp_path):
+def test_a_copy_keeps_outputs_until_its_notebook_changes(course, tmp_path):
     work = tmp_path / "work"
     copy_notebooks(course, work)
     write(work / "00_tour.ipynb", "one = 1", [new_output("stream", text="ran")])

@@ -53,14 +53,14 @@ def finished(tmp_path_factory):
     return course
 
 
-def test_parameters_reach_the_notebook_and_the_profile_where_there_is_one(finished):
+def test_parameters_and_profile_reach_the_notebook(finished):
     good, bad, dead = finished.results
     assert good.parameters == bad.parameters == {"profile": "smoke"}
     assert dead.parameters == {}
     assert [entry["value"] for entry in good.records] == [200, 0.2, "smoke"]
 
 
-def test_a_failure_names_the_cell_and_keeps_the_notebook_and_the_page_up_to_there(finished):
+def test_a_failure_names_the_cell_and_keeps_what_ran(finished):
     bad = finished.results[1]
     assert bad.problems == ["cell 4/5 (Second section: 1 / 0) failed with ZeroDivisionError: division by zero"]
     partial = nbformat.read(bad.executed, as_version=4)
@@ -76,7 +76,7 @@ def test_a_kernel_that_dies_names_the_cell_too(finished):
     assert dead.executed.exists() and dead.page.exists()
 
 
-def test_progress_names_each_code_cell_and_passes_on_what_cells_print(finished):
+def test_progress_names_each_cell_and_shows_what_it_prints(finished):
     said = "\n".join(finished.said)
     assert "[1/5]" in said and "[5/5]" in said
     assert "Second section: 1 / 0" in said
@@ -127,7 +127,7 @@ def test_numbers_are_held_against_the_baseline_that_was_agreed(course):
     ]
 
 
-def test_numbers_of_overridden_parameters_are_recorded_but_not_compared(course):
+def test_numbers_of_overridden_parameters_are_not_compared(course):
     bars = "from tqdm.auto import tqdm\nfor _ in tqdm(range(steps), desc='bar'):\n    pass"
     course.write("00_tour", RECORDS, bars)
     course.recorded.mkdir()
@@ -149,7 +149,7 @@ def test_a_name_recorded_twice_is_a_problem(course):
 
 
 @pytest.mark.parametrize("count", [0, 2])
-def test_a_notebook_without_exactly_one_parameters_cell_is_not_run(course, count):
+def test_a_notebook_has_exactly_one_cell_of_parameters(course, count):
     course.write("00_tour", "x = 1", parameters=[PARAMETERS] * count)
     with pytest.raises(ValueError, match=f"00_tour: .*exactly one cell tagged 'parameters'; this one has {count}"):
         course.run()
@@ -273,7 +273,7 @@ def test_a_run_that_failed_runs_again(course):
     ("content", "said"),
     [(None, "is a file"), ("{", "no recorded numbers"), ("[" * 60_000, "no recorded"), ("[]", "no recorded")],
 )
-def test_a_record_that_cannot_be_read_stops_before_the_first_cell(course, content, said):
+def test_an_unreadable_record_stops_before_the_first_cell(course, content, said):
     course.write("00_good", "steps = 1")
     if content is None:
         course.recorded.write_text("numbers")
@@ -285,7 +285,7 @@ def test_a_record_that_cannot_be_read_stops_before_the_first_cell(course, conten
     assert not course.said and not (course.output / "00_good.ipynb").exists()
 
 
-def test_a_notebook_of_format_3_is_named_with_the_command_that_converts_it(course):
+def test_a_notebook_of_format_3_is_named_with_a_remedy(course):
     cell = {"cell_type": "code", "input": ["steps = 1"], "metadata": {"tags": ["parameters"]}, "outputs": []}
     cells = [cell | {"language": "python"}]
     old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {"name": ""}, "worksheets": [{"cells": cells}]}

@@ -43,7 +43,7 @@ def render(tmp_path):
     return write
 
 
-def test_plotly_is_inside_exactly_once_however_many_figures_there_are(render):
+def test_plotly_is_inside_once_for_all_figures(render):
     own_copy = {"text/html": f"<script>{get_plotlyjs()}</script><div>saved with its own copy</div>"}
     page, outside = render(shown(plotly_bundle("one"), plotly_bundle("two")), shown(panel_bundle(), own_copy))
     assert page.count(get_plotlyjs()) == 1
@@ -63,7 +63,7 @@ def test_the_same_notebook_gives_the_same_page(render):
     assert render(*cells) == render(*cells)
 
 
-def test_addresses_that_a_reader_would_need_the_network_for_are_found(render):
+def test_addresses_that_need_the_network_are_found(render):
     connected = '<script src="https://cdn.example/plotly.js"></script>'
     module = '<script type="module">import "https://cdn.example/module.js"</script>'
     text = "![a plot](https://pictures.example/plot.png) and a [link](https://example.org) to follow"
@@ -97,7 +97,7 @@ def test_formulas_are_mathml_which_needs_no_script(render):
 
 
 @pytest.mark.parametrize("latex", [r"\left( a", r"x^", r"\unheardof{a}"])
-def test_a_formula_that_is_not_understood_stays_as_it_was_written(latex):
+def test_a_formula_not_understood_stays_as_written(latex):
     assert mathml(latex, "inline") == f"<code>{latex}</code>"
 
 
@@ -122,7 +122,7 @@ def test_what_touches_a_formula_stays_on_its_line(render, tmp_path, page):
 
 
 @pytest.mark.browser
-def test_formulas_side_by_side_stand_below_each_other_where_there_is_no_room(render, tmp_path, page):
+def test_formulas_stand_below_each_other_on_a_narrow_page(render, tmp_path, page):
     render(new_markdown_cell(r"$$a + b + c = d + e + f \qquad u + v + w = x + y + z$$"))
     page.goto((tmp_path / "00_tour.html").as_uri())
     for width, below in ((900, False), (250, True)):
@@ -131,7 +131,7 @@ def test_formulas_side_by_side_stand_below_each_other_where_there_is_no_room(ren
         assert (other["top"] >= one["bottom"]) is below and (other["left"] >= one["right"]) is not below
 
 
-def test_code_that_sets_up_is_left_out_and_a_guess_is_one_folded_line(render):
+def test_set_up_is_left_out_and_a_guess_is_folded(render):
     given, other = new_code_cell("steps = 1", metadata={"tags": ["parameters"]}), new_code_cell("steps")
     passed = new_code_cell("steps = 2", metadata={"tags": ["injected-parameters"]})
     page, _ = render(given, passed, other, new_code_cell("mine = lesson.guess(a=...)"))
@@ -139,7 +139,7 @@ def test_code_that_sets_up_is_left_out_and_a_guess_is_one_folded_line(render):
     assert "<summary>the guess</summary>" in page and "steps = " not in page
 
 
-def test_the_main_picture_and_the_numbers_come_first_with_answers_open(render):
+def test_the_main_picture_and_the_numbers_come_first(render):
     number = {"application/vnd.cselab.record+json": {"name": "World-STS", "value": 52.182}, "text/plain": "52.182"}
     answer = {
         "application/vnd.cselab.guess+json": {
@@ -196,7 +196,7 @@ def test_a_guess_that_nobody_made_is_a_sentence(render):
     assert "<p>The two cooks have a cosine of 0.84.</p>" in page and "no guess yet" not in page
 
 
-def test_an_unsolved_exercise_names_its_notebook_and_an_empty_guess_shows_nothing(render):
+def test_an_unsolved_exercise_names_its_notebook(render):
     unsolved = shown({"text/plain": "not solved yet: replace the placeholder"}, tags=["check"])
     page, _ = render(shown({"text/plain": repr(guess(near=...))}), unsolved)
     assert "<code>00_tour.ipynb</code>" in page and "make lab" in page
@@ -222,7 +222,7 @@ def test_code_can_be_folded_and_hidden_solutions_start_folded(render):
     assert re.search(r"<summary>Solution</summary>\s*<p>It is <code>x.norm\(\)</code>.</p>\s*</details>", page)
 
 
-def test_a_widget_shows_its_fallback_and_one_without_leaves_a_note(render):
+def test_a_widget_shows_its_fallback_or_a_note(render):
     slider = {"application/vnd.jupyter.widget-view+json": {"model_id": "1"}, "text/plain": "IntSlider(value=0)"}
     page, _ = render(shown(panel_bundle("<b>what the panel shows</b>")), shown(slider))
     assert "<b>what the panel shows</b>" in page
@@ -239,7 +239,7 @@ def test_messages_are_folded_and_records_are_read_as_text(render):
     assert "rho = 0.7" in page
 
 
-def test_pictures_beside_the_notebook_are_put_inside_and_its_own_drawings_too(render, tmp_path):
+def test_pictures_are_put_inside(render, tmp_path):
     (tmp_path / "plot.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
     drawing = {"image/png": "iVBORw0KGgo=", "text/plain": "<Figure size 640x480>"}
     page, outside = render(new_markdown_cell("![a plot](plot.svg)"), shown(drawing))
@@ -261,7 +261,7 @@ def test_a_browser_draws_every_figure_from_the_file_alone(render, tmp_path, page
 
 
 @pytest.mark.browser
-def test_a_printed_table_keeps_its_columns_on_a_telephone_and_scrolls_in_its_place(render, tmp_path, page):
+def test_a_printed_table_keeps_its_columns_on_a_telephone(render, tmp_path, page):
     rows = "\n".join(f"{'a row with a long name':40}{number:20}" for number in range(3))
     cell = new_code_cell("print(rows)", outputs=[new_output("stream", name="stdout", text=rows)], execution_count=1)
     render(cell)

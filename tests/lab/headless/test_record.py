@@ -27,7 +27,7 @@ def shown(monkeypatch):
         (np.array([2.5]), 2.5),
     ],
 )
-def test_a_record_is_a_private_bundle_with_a_plain_value_and_a_line_to_read(shown, value, plain):
+def test_a_record_has_a_plain_value_and_a_line_to_read(shown, value, plain):
     record("rho", value, tolerance=0.5)
     kept = shown[0][MIME_TYPE]
     assert kept == {"name": "rho", "value": plain, "tolerance": 0.5}
@@ -48,7 +48,7 @@ def test_only_single_values_can_be_recorded(value):
         record("rho", value)
 
 
-def test_a_record_needs_a_name_and_a_tolerance_that_is_not_negative():
+def test_a_record_needs_a_name_and_a_tolerance_of_at_least_0():
     with pytest.raises(ValueError, match="needs a name"):
         record(" ", 1)
     with pytest.raises(ValueError, match="tolerance must be 0 or more; got -1"):

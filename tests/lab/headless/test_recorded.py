@@ -16,18 +16,18 @@ def test_a_number_beyond_the_tolerance_of_the_run_is_named(value, agrees):
     assert found == ([] if agrees else [f"'rho' is {value}, recorded was 0.7 (tolerance 0.02)"])
 
 
-def test_a_record_that_appeared_and_one_that_vanished_are_both_reported():
+def test_records_that_appeared_or_vanished_are_reported():
     found = differences([entry("new", 1)], {"records": [entry("old", 1)]})
     assert found == ["'new' was not recorded before", "'old' is recorded, but this run did not record it"]
 
 
 @pytest.mark.parametrize(("value", "expected"), [("cls", "mean"), (True, False), (True, 1), ("1", 1)])
-def test_text_and_truth_values_are_compared_for_equality_whatever_the_tolerance(value, expected):
+def test_text_and_truth_values_are_compared_for_equality(value, expected):
     assert differences([entry("x", value, 100.0)], {"records": [entry("x", expected)]})
     assert not differences([entry("x", value, 0.0)], {"records": [entry("x", value)]})
 
 
-def test_a_baseline_reads_as_it_was_written_and_a_missing_one_as_none(tmp_path):
+def test_a_baseline_reads_as_written_a_missing_one_as_none(tmp_path):
     run = {"notebook": "00_tour", "records": [entry("ρ", 0.7)]}
     write_recorded(tmp_path / "new" / "00_tour.smoke.json", run)
     assert read_recorded(tmp_path / "new" / "00_tour.smoke.json") == run
@@ -42,7 +42,7 @@ def test_a_damaged_baseline_is_named(tmp_path, text):
         read_recorded(path)
 
 
-def test_a_number_stands_beside_the_recorded_one_with_their_difference():
+def test_a_number_is_shown_with_its_difference():
     records = [entry("rho", 0.75, 0.02), entry("kind", "cls"), entry("new", 3)]
     rows = {
         found.name: found.row()
@@ -54,7 +54,7 @@ def test_a_number_stands_beside_the_recorded_one_with_their_difference():
     assert (rows["old"]["now"], rows["old"]["ok"]) == ("", "NO")
 
 
-def test_numbers_of_several_seeds_are_kept_with_each_number_and_give_its_range(tmp_path):
+def test_numbers_of_several_seeds_give_a_range(tmp_path):
     seeds = {0: [entry("rho", 0.7)], 1: [entry("rho", 0.8)], 2: [entry("rho", 0.75)]}
     write_recorded(tmp_path / "x.json", {"records": [entry("rho", 0.7)]}, seeds)
     (rho,) = read_recorded(tmp_path / "x.json")["records"]

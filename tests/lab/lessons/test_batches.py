@@ -29,7 +29,7 @@ def test_the_sentences_are_those_of_train_in_the_same_order(steps):
     assert list(batches) == seen and len(batches) == len(seen)
 
 
-def test_it_looks_before_the_first_step_now_and_then_and_after_the_last():
+def test_it_evaluates_before_the_first_and_after_the_last_step():
     encoder, corpus, watched = SentenceEncoder.from_pretrained("micro"), list("abcd"), []
     config = TrainConfig(steps=5, batch_size=2, eval_every=2)
     batches = Batches(encoder, corpus, config, lambda e: {"score": 1.0}, lambda run, row: watched.append(row["step"]))

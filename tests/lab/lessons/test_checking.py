@@ -79,7 +79,7 @@ def test_a_piece_may_use_what_is_above_it_in_its_notebook(tmp_path):
     assert set(one.verdicts.values()) == {"solved."}
 
 
-def test_the_class_has_status_settings_equal_files_and_who_is_missing(folder):
+def test_the_class_has_status_settings_and_who_is_missing(folder):
     answers, _ = collect(folder, ["ada", "ina"])
     pieces = {a.student: a for a in answers if a.what == "piece: info-nce"}
     assert (pieces["ada"].status, pieces["hugo"].status) == ("solved", "stale")

@@ -55,14 +55,14 @@ def test_the_stages_that_passed_are_listed_before_the_diagnosis(answer, passed):
     assert before == [f"passed: {check.what}" for check in CHECKS[:passed]] and last.startswith("not yet")
 
 
-def test_a_notebook_shows_ticks_and_escapes_what_the_student_wrote():
+def test_a_notebook_shows_ticks_and_escapes_answers():
     html = diagnose(lambda x: "<b>", SQUARE)._repr_html_()
     html += diagnose(lambda x: "<b>", Exercise(Example("3 becomes 9", (3,), 9)))._repr_html_()
     assert "✗" in html and "&lt;b&gt;" in html and "<b>" not in html
     assert "✓" in diagnose(lambda x: x * x, SQUARE)._repr_html_()
 
 
-def test_an_answer_that_writes_into_its_arguments_spoils_no_second_try():
+def test_an_answer_that_writes_into_its_arguments_spoils_none():
     given = np.array([1.0, 2.0])
 
     def in_place(x):
@@ -75,7 +75,7 @@ def test_an_answer_that_writes_into_its_arguments_spoils_no_second_try():
     assert given.tolist() == [1.0, 2.0]
 
 
-def test_the_lesson_uses_the_solution_where_an_answer_cannot_be_used(capsys):
+def test_the_lesson_uses_the_solution_for_a_wrong_answer(capsys):
     loss, gradient = LOSS.solution, FOCAL_GRADIENT.solution
     for answer, exercise, used, said in (
         (lambda *views: loss(*views), LOSS, None, "yours"),

@@ -8,7 +8,7 @@ SAID = ["The girl hugs the boy.", "A dog barks."]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_it_is_of_its_family_has_no_dropout_and_comes_out_the_same(family):
+def test_it_is_of_its_family_without_dropout_and_repeatable(family):
     encoder = tiny(family)
     assert type(encoder.backbone).__name__.lower().startswith(family.lower())
     assert encoder.dropout == 0

@@ -22,7 +22,7 @@ def test_guesses_are_compared_as_they_become_known():
         guess(a=1, b=2, c=3, unit="points, share")
 
 
-def test_a_notebook_shows_ticks_and_who_has_not_guessed_is_not_told():
+def test_a_notebook_shows_ticks_and_hides_the_answer():
     html = guess(near=0.9, far=0.9).compare(near=0.9, far=0.1)._repr_html_()
     assert html.count("✓") == 1 and html.count("•") == 1
     assert "0.66" not in guess(x=...).compare(x=0.66)._repr_html_()

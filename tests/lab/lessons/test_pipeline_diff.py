@@ -54,7 +54,7 @@ def test_a_methods_family_is_among_what_is_seen_of_it(cards):
         assert card.family not in wanted or wanted[card.family](card.stages), card
 
 
-def test_what_is_refused_is_said_and_the_rest_is_seen_all_the_same(cards):
+def test_a_refusal_is_said_and_the_rest_is_seen(cards):
     assert cards["cards"].stages == {
         "data": "sentences retrieved from the corpus",
         "view": "changed texts",
@@ -82,7 +82,7 @@ def test_a_method_of_ones_own_is_watched_like_all_others():
     assert pipeline_diff(Mine()) == {"view": "without dropout; 3 views", "head": "none"}
 
 
-def test_watching_leaves_the_encoder_and_the_random_numbers_alone():
+def test_watching_leaves_the_encoder_and_random_numbers():
     encoder = SentenceEncoder.from_pretrained("micro", pooling="mean")
     before = encoder.weights_hash(), encoder.pooling, encoder.training, torch.random.get_rng_state()
     pipeline_diff(create_method("promptbert"), encoder)
@@ -90,7 +90,7 @@ def test_watching_leaves_the_encoder_and_the_random_numbers_alone():
     assert encoder.head is None and torch.equal(torch.random.get_rng_state(), before[3])
 
 
-def test_another_rate_is_seen_where_attention_keeps_it_as_a_number():
+def test_another_rate_is_seen_in_attention():
     encoder = SentenceEncoder(families.make_backbone("qwen3"), families.make_tokenizer("qwen3"), "mean")
     encoder.dropout = 0.1
     assert "a different rate of dropout" in pipeline_diff(create_method("scd"), encoder)["view"]

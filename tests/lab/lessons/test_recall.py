@@ -7,7 +7,7 @@ from cselab_lab.lessons import lesson
 from cselab_lab.lessons.recall import ANSWERS
 
 
-def test_a_word_is_right_however_it_is_written_and_a_wrong_one_names_the_place():
+def test_a_wrong_word_names_the_place_in_the_lesson():
     right = lesson.recall("05_dropout_noise", "Lower", " the hard ones", "a CONE")
     assert [good for good, _ in right.lines] == [True] * 3
     assert repr(lesson.recall("05_dropout_noise", "higher", None, "")) == (

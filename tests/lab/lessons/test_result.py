@@ -22,7 +22,7 @@ def test_a_result_says_from_what_to_what_and_how_sure():
     )
 
 
-def test_the_plot_keeps_the_order_of_the_scores_and_the_band_is_the_interval():
+def test_the_plot_keeps_the_order_and_the_interval():
     html = lesson.result("SimCSE", SCORES, [GAIN])._repr_html_()
     control, before, after = (float(x) for x in re.findall(r'<circle cx="([\d.]+)"', html)[3:])
     start, end = map(float, re.search(r'd="M([\d.]+),56H([\d.]+)"', html).groups())

@@ -88,7 +88,7 @@ def test_a_prediction_may_be_written_in_several_ways(prediction):
     assert diagnose((Both, {**PREDICTED, **prediction}), every_exercise()["survey.COMPOSED_METHOD"]).solved
 
 
-def test_a_pair_too_far_apart_is_shown_its_cosine_and_the_one_to_beat():
+def test_a_pair_too_far_apart_is_shown_its_cosine():
     pair = ("A dog barks.", "The tax rises.")
     line = diagnose(pair, tour.FOOLED).lines[-1]
     assert f"{cosine(pair):.3f}" in line and f"{cosine(tour.COOKS):.3f}" in line
@@ -105,7 +105,7 @@ Anna and the boy hug the dog. / Anna and the dog hug the boy.
 
 
 @pytest.mark.parametrize("pair", DIFFERENT.strip().splitlines())
-def test_sentences_that_may_say_different_things_are_not_called_the_same(pair):
+def test_sentences_that_may_differ_are_not_called_the_same(pair):
     assert say_the_same(*pair.split(" / ")) == ""
 
 
@@ -116,13 +116,13 @@ def test_the_expected_matrices_whiten_their_clouds():
         assert torch.allclose(w.T @ covariance @ w, torch.eye(len(w), dtype=torch.float64), atol=1e-5)
 
 
-def test_dev_and_test_would_choose_different_numbers_of_dimensions():
+def test_dev_and_test_choose_different_dimensions():
     corpus, dev, test, ks = whitening.CHOICE.examples[-1].arguments
     choice = solution_of("whitening.CHOICE")
     assert choice(corpus, dev, test, ks)[0] != choice(corpus, test, dev, ks)[0]
 
 
-def test_the_expected_values_of_focal_infonce_are_those_of_the_library():
+def test_focal_infonce_expects_the_values_of_the_library():
     rows, columns = (
         normalize(torch.randn(5, 8, generator=torch.Generator().manual_seed(seed)).double()) for seed in (0, 1)
     )
@@ -143,7 +143,7 @@ def test_a_shift_and_any_one_factor_are_not_seen(change):
     assert diagnose(change, whitenedcse.UNSEEN_CHANGE).solved
 
 
-def test_a_map_of_noise_shows_clusters_at_the_perplexity_of_section_1():
+def test_a_map_of_noise_shows_clusters_at_perplexity_4():
     assert diagnose({"perplexity": 4}, embedding_maps.ISLANDS_IN_NOISE).solved
 
 
