@@ -24,7 +24,7 @@ FIRST_CELL, CALLS = cells_in("_util/arguments.md")
 exec(FIRST_CELL, NAMES := {})
 
 
-@pytest.mark.parametrize(("words", "call"), CALLS["calls"])
+@pytest.mark.parametrize("words, call", CALLS["calls"])
 def test_an_argument_of_a_wrong_type_is_named(words, call):
     with pytest.raises(ArgumentError, match=re.escape(*words)):
         exec(call, dict(NAMES))

@@ -71,13 +71,13 @@ temperatures | "1,hot" | a list of float
 """
 
 
-@pytest.mark.parametrize(("name", "given", "expected"), table(READ))
+@pytest.mark.parametrize("name, given, expected", table(READ))
 def test_a_value_is_read_as_the_type_of_the_default(name, given, expected):
     typed, expected = typed_parameters("nb", DEFAULTS, {name: literal_eval(given)})[name], literal_eval(expected)
     assert typed == expected and type(typed) is type(expected)
 
 
-@pytest.mark.parametrize(("name", "given", "kind"), table(REFUSED))
+@pytest.mark.parametrize("name, given, kind", table(REFUSED))
 def test_a_value_of_the_wrong_type_is_named_with_its_type(name, given, kind):
     value = literal_eval(given)
     with pytest.raises(ValueError, match=rf"nb: parameter '{name}' needs {kind} .*; got {value!r}"):

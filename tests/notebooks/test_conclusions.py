@@ -105,7 +105,7 @@ LESSONS = table("""
 
 
 @pytest.mark.parametrize("profile", ["smoke", "classroom"])
-@pytest.mark.parametrize(("lesson", "conclusion", "comparison"), LESSONS)
+@pytest.mark.parametrize("lesson, conclusion, comparison", LESSONS)
 def test_a_lessons_conclusion_holds(lesson, conclusion, comparison, profile):
     holds = DataFrame(runs(lesson, profile)).eval(comparison)
     assert len(holds) == 5 and holds.sum() >= (5 if "every seed" in conclusion else 4)
@@ -275,13 +275,13 @@ ImSimCSE (mixture: m as in the text, scale as in the code) | main-comparison | I
 """
 
 
-@pytest.mark.parametrize(("line", "name", "row"), table(README_ROWS))
+@pytest.mark.parametrize("line, name, row", table(README_ROWS))
 def test_the_readmes_table_is_recorded(line, name, row):
     """By line its experiment and its row there."""
     assert cells_of(README, line) == [recorded(name, row, column) for column in ("Avg.", "Classroom-STS")]
 
 
-@pytest.mark.parametrize(("line", "name", "row"), table(TRAINED_ON_CLS))
+@pytest.mark.parametrize("line, name, row", table(TRAINED_ON_CLS))
 def test_the_trained_rows_of_the_results_are_recorded(line, name, row):
     *scores, seeds = cells_of(PAGE, line, "| trained, [CLS] |")
     assert scores == [recorded(name, row, column) for column in TESTS]
@@ -302,7 +302,7 @@ Barlow Twins, full rank over M = 0 | imsimcse-table2 | Barlow Twins, full rank |
 """
 
 
-@pytest.mark.parametrize(("line", "name", "row", "baseline"), table(GAINS))
+@pytest.mark.parametrize("line, name, row, baseline", table(GAINS))
 def test_the_gains_and_verdicts_of_the_results_are_recorded(line, name, row, baseline):
     """The verdict is that of the rule, from our interval and the value of the paper that the page prints."""
     paper, ours, seeds, verdict, half = cells_of(PAGE, line, "| effect, over SimCSE |")
@@ -367,7 +367,7 @@ Whitening without training is | results | imsimcse-table4 | the same, whitened |
 """
 
 
-@pytest.mark.parametrize(("place", "page", "name", "row", "baseline", "measure", "digits"), table(CHANGES))
+@pytest.mark.parametrize("place, page, name, row, baseline, measure, digits", table(CHANGES))
 def test_an_effect_in_the_text_is_recorded(place, page, name, row, baseline, measure, digits):
     _, *numbers = gains_of(name, row, baseline, measure)
     _, _, after = " ".join({"errata": ERRATA, "results": PAGE}[page].split()).partition(place)

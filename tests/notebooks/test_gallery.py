@@ -55,7 +55,7 @@ CENTRED = "import numpy as np\ndef centred_cosine(x, y, mean):\n    "
 
 
 @pytest.mark.parametrize(
-    ("exercise", "answer", "diagnosis"),
+    "exercise, answer, diagnosis",
     [
         ("fool", 'fooled = ("A cook peels an onion.", "a cook peels an onion. ")', "change what is said"),
         ("fool", 'fooled = ("A cook peels an onion.", "Parliament rejected the tax.")', "exchange who does it"),

@@ -124,7 +124,7 @@ def exercises():
                 yield pytest.param(*(c.source for c in cells[at : at + 3]), id=f"{path.stem}:{cell.id}")
 
 
-@pytest.mark.parametrize(("exercise", "check", "solution"), list(exercises()))
+@pytest.mark.parametrize("exercise, check, solution", list(exercises()))
 def test_a_check_works_after_a_restart_of_the_kernel(exercise, check, solution, capsys):
     def told(*cells):
         names = {}

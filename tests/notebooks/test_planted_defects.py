@@ -78,7 +78,7 @@ def first_loss(name, profile):
     return names["first_step"] if "first_step" in names else names["simcse"].history[1]["loss"]
 
 
-@pytest.mark.parametrize(("name", "profile", "defect"), CASES)
+@pytest.mark.parametrize("name, profile, defect", CASES)
 def test_the_lesson_notices_a_planted_defect(name, profile, defect):
     with patch.object(*DEFECTS[name][defect]):
         found = first_loss(name, profile)

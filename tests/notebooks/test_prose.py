@@ -26,7 +26,7 @@ def measured_numbers(text):
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    "text, found",
     [
         ("The two cooks have a cosine of 0.84.", ["0.84"]),
         ("SimCSE gains 2 points, and falls to 58 later.", ["gains 2", "falls to 58"]),

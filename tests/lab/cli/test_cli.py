@@ -629,7 +629,7 @@ def test_a_warning_is_one_line_without_a_path(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("missing", "line", "said"),
+    "missing, line, said",
     [
         (
             "papermill",
@@ -659,7 +659,7 @@ def test_full_memory_is_one_sentence(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("given", "left"),
+    "given, left",
     [({}, (None, "10000")), ({"GOMP_SPINCOUNT": "7"}, (None, "7")), ({"OMP_WAIT_POLICY": "active"}, ("active", None))],
 )
 def test_waiting_threads_sleep_soon_by_default(given, left, monkeypatch):

@@ -25,7 +25,7 @@ class Screen(io.TextIOWrapper):
 
 
 @pytest.mark.parametrize(
-    ("screen", "variables", "rich"),
+    "screen, variables, rich",
     [
         (Screen(), {}, True),
         (Screen(watched=False), {}, False),

@@ -158,7 +158,7 @@ LOG_N = np.log(16)
 
 
 @pytest.mark.parametrize(
-    ("name", "ill", "sound"),
+    "name, ill, sound",
     [
         ("loss at log N", [LOG_N] * 20, [LOG_N, *[0.5] * 19]),
         ("loss at 0 from the start", [1e-5] * 20, [1.0, *[1e-5] * 19]),
@@ -293,7 +293,7 @@ def test_every_sign_says_what_is_measured_and_what_to_do():
 
 
 @pytest.mark.parametrize(
-    ("subject", "texts", "said"),
+    "subject, texts, said",
     [(np.ones(4), (), "vectors"), (np.ones((3, 2)), ["a"], "1 texts for 3"), (np.array([["a"]] * 3), (), "numbers")],
 )
 def test_what_cannot_be_looked_at_is_refused(subject, texts, said):

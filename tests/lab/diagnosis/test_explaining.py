@@ -49,7 +49,7 @@ def by_hand(measure=spearmanr, similarity="cosine", weights=None, head=False, **
 
 
 @pytest.mark.parametrize(
-    ("hidden", "given"),
+    "hidden, given",
     [
         ({}, {}),
         ({"pooling": "cls"}, {"pooling": "cls"}),

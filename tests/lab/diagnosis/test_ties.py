@@ -106,7 +106,7 @@ gold,a,a\n1,2,3\n2,3,1\n | several columns are called a
 """
 
 
-@pytest.mark.parametrize(("text", "said"), table(DAMAGED))
+@pytest.mark.parametrize("text, said", table(DAMAGED))
 def test_a_file_that_is_no_table_of_scores_is_named(tmp_path, text, said):
     (tmp_path / "scores.csv").write_text(text.replace(r"\n", "\n"))
     with pytest.raises((DataError, ValueError), match=said):
@@ -121,7 +121,7 @@ Zero-shot, Licence score, cost in USD, CO2 (kg), Tasks run"  # but in decimals a
 
 
 @pytest.mark.parametrize(
-    ("column", "values", "reason"),
+    "column, values, reason",
     [
         *((name, [40.5, 50.25, 60.5], "by their names") for name in NO_TASKS.split(", ")),
         ("uniformity", [-0.2, -0.3, -0.1], "in a different unit"),

@@ -174,7 +174,7 @@ def test_names_are_stems_or_numbers_and_all_when_none_is_given(course):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    "given, said",
     [
         ({"profile": "quick"}, r"unknown profile 'quick'\. Choose one of smoke, classroom, paper"),
         ({"overrides": {"steps": "1"}, "update_recorded": True}, "without overriding parameters"),
@@ -270,7 +270,7 @@ def test_a_run_that_failed_runs_again(course):
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    "content, said",
     [(None, "is a file"), ("{", "no recorded numbers"), ("[" * 60_000, "no recorded"), ("[]", "no recorded")],
 )
 def test_an_unreadable_record_stops_before_the_first_cell(course, content, said):

@@ -249,7 +249,7 @@ def test_pictures_are_put_inside(render, tmp_path):
 
 @pytest.mark.browser
 @pytest.mark.daily
-@pytest.mark.parametrize(("scheme", "ink"), [("light", "rgb(36, 41, 47)"), ("dark", "rgb(213, 218, 225)")])
+@pytest.mark.parametrize("scheme, ink", [("light", "rgb(36, 41, 47)"), ("dark", "rgb(213, 218, 225)")])
 def test_a_browser_draws_every_figure_from_the_file_alone(render, tmp_path, page, scheme, ink):
     frames = [go.Frame(data=[go.Scatter(x=[1, 2], y=[3, 4])], name="1")]
     render(shown(plotly_bundle("a plain figure"), plotly_bundle("with frames", frames=frames)), shown(panel_bundle()))

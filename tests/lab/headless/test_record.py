@@ -14,7 +14,7 @@ def shown(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("value", "plain"),
+    "value, plain",
     [
         (3, 3),
         (0.25, 0.25),

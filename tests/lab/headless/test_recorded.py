@@ -10,7 +10,7 @@ def differences(records, recorded):
     return [found.trouble for found in compare(records, recorded) if not found.ok]
 
 
-@pytest.mark.parametrize(("value", "agrees"), [(0.719, True), (0.681, True), (0.721, False), (0.679, False)])
+@pytest.mark.parametrize("value, agrees", [(0.719, True), (0.681, True), (0.721, False), (0.679, False)])
 def test_a_number_beyond_the_tolerance_of_the_run_is_named(value, agrees):
     found = differences([entry("rho", value, 0.02)], {"records": [entry("rho", 0.70)]})
     assert found == ([] if agrees else [f"'rho' is {value}, recorded was 0.7 (tolerance 0.02)"])
@@ -21,7 +21,7 @@ def test_records_that_appeared_or_vanished_are_reported():
     assert found == ["'new' was not recorded before", "'old' is recorded, but this run did not record it"]
 
 
-@pytest.mark.parametrize(("value", "expected"), [("cls", "mean"), (True, False), (True, 1), ("1", 1)])
+@pytest.mark.parametrize("value, expected", [("cls", "mean"), (True, False), (True, 1), ("1", 1)])
 def test_text_and_truth_values_are_compared_for_equality(value, expected):
     assert differences([entry("x", value, 100.0)], {"records": [entry("x", expected)]})
     assert not differences([entry("x", value, 0.0)], {"records": [entry("x", value)]})

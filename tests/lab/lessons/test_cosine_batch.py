@@ -5,7 +5,7 @@ from torch.testing import assert_close
 
 
 @pytest.mark.parametrize(
-    ("positive", "negative", "others"),
+    "positive, negative, others",
     [(0.85, 0.3, 0.2), (0.2, 0.9, 0.2), (1, -0.5, 0.1), (-1, -1, 0), (0.4, 0.4, 0.4), (0.9, 0.3, 0.6)],
 )
 def test_a_batch_made_to_measure_has_the_cosines_asked_for(positive, negative, others):
@@ -19,7 +19,7 @@ def test_a_batch_made_to_measure_has_the_cosines_asked_for(positive, negative, o
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments, message",
     [
         ((5, 0.8, 0.5, 0.1), "n must be an even number"),
         ((4, 0.8, 0.5, 1.0), "others must be at least 0 and below 1"),

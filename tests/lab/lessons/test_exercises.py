@@ -30,7 +30,7 @@ def unfinished(x):
 
 
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")  # the answers' own
-@pytest.mark.parametrize(("words", "cell"), [one for answers in VERDICTS.values() for one in answers])
+@pytest.mark.parametrize("words, cell", [one for answers in VERDICTS.values() for one in answers])
 def test_an_answer_is_told_what_is_wrong_and_nothing_else(words, cell, kernel):
     """By cell the words that are said, and after "not:" those that are not; capitals are names of messages."""
     verdict = diagnose(*kernel(cell))
@@ -49,7 +49,7 @@ def test_a_placeholder_is_not_solved_yet_and_nothing_is_raised(answer, capsys):
     assert printed == "not solved yet: replace the placeholder; the first goal is: 0 stays 0\n"
 
 
-@pytest.mark.parametrize(("answer", "passed"), [(lambda x: x + 1, 0), (lambda x: 2 * x, 1), (lambda x: abs(x), 2)])
+@pytest.mark.parametrize("answer, passed", [(lambda x: x + 1, 0), (lambda x: 2 * x, 1), (lambda x: abs(x), 2)])
 def test_the_stages_that_passed_are_listed_before_the_diagnosis(answer, passed):
     *before, last = diagnose(answer, SQUARE).lines
     assert before == [f"passed: {check.what}" for check in CHECKS[:passed]] and last.startswith("not yet")

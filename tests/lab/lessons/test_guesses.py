@@ -5,7 +5,7 @@ from cselab_lab.lessons.guesses import guess
 FIRST_CELL, GUESSES = cells_in("lab/lessons/guesses.md")
 
 
-@pytest.mark.parametrize(("words", "cell"), [one for cells in GUESSES.values() for one in cells])
+@pytest.mark.parametrize("words, cell", [one for cells in GUESSES.values() for one in cells])
 def test_a_guess_stands_beside_what_was_found_if_it_is_one(words, cell, kernel):
     shown = repr(kernel(cell))
     for word in words:

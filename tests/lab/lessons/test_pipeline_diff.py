@@ -29,7 +29,7 @@ def cards():
     return {card.name: card for card in method_cards()}
 
 
-@pytest.mark.parametrize(("name", "stages"), table(TOUCHED))
+@pytest.mark.parametrize("name, stages", table(TOUCHED))
 def test_a_method_is_seen_at_the_stages_that_it_changes(name, stages, cards):
     assert set(cards[name].stages) == {*stages.split()}
 

@@ -65,9 +65,7 @@ FIRST_CELL, ANSWERS = cells_in("lab/lessons/wrong_answers.md")
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")  # the answers' own
-@pytest.mark.parametrize(
-    ("name", "words", "cell"), [(name, *one) for name, answers in ANSWERS.items() for one in answers]
-)
+@pytest.mark.parametrize("name, words, cell", [(name, *one) for name, answers in ANSWERS.items() for one in answers])
 def test_a_wrong_answer_is_refused_and_told_why(name, words, cell, kernel):
     verdict = diagnose(kernel(cell), every_exercise()[name])
     assert not verdict.solved and words[0] in verdict.lines[-1], verdict
