@@ -83,7 +83,8 @@ def test_the_lesson_uses_the_solution_for_a_wrong_answer(capsys):
         (lambda *views: loss(*views).item(), LOSS, loss, "does not return tensors"),
         (lambda *views: loss(*views).detach(), LOSS, loss, "no gradient"),
         (lambda *table: gradient(*table).detach(), FOCAL_GRADIENT, None, ""),  # it is not trained
-        (lambda *table: gradient(*table).tolist(), FOCAL_GRADIENT, gradient, "tensors"),
+        (lambda *table: gradient(*table).tolist(), FOCAL_GRADIENT, gradient, "it does not return tensors"),
+        (lambda *table: list(gradient(*table)), FOCAL_GRADIENT, gradient, "it returns several tensors"),
     ):
         assert student_or_reference(answer, exercise) is (used or answer)
         assert said in capsys.readouterr().out
