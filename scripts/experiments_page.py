@@ -11,7 +11,7 @@ from typing import Any
 from cselab_lab.experiments import EXPERIMENTS, PROFILES, ManyTests, Profile, Results, read_results
 from cselab_lab.experiments.effects import SCORES
 from cselab_lab.experiments.growth import PAPERS_STEPS, by_size
-from cselab_lab.experiments.results import GEOMETRY, MARGIN, MARGINS, signed
+from cselab_lab.experiments.verdicts import GEOMETRY, MARGIN, MARGINS, signed
 from cselab_lab.tables import table
 
 RESULTS = Path(__file__).resolve().parents[1] / "results"

@@ -8,8 +8,7 @@ from dataclasses import replace
 import pytest
 from click.testing import CliRunner
 from cselab_lab.cli import app
-from cselab_lab.experiments.corpora import CORPORA, fetch_corpus
-from cselab_lab.experiments.run import corpus
+from cselab_lab.experiments.corpora import CORPORA, corpus, fetch_corpus
 
 from cselab.data import DataError, MissingFile, read_rows, read_sentences
 from cselab.data.fetch import ARCHIVE, Unreachable

@@ -17,7 +17,7 @@ import pytest
 from cells import table
 from cselab_lab.experiments import Above, read_results
 from cselab_lab.experiments.growth import by_size
-from cselab_lab.experiments.results import judge
+from cselab_lab.experiments.verdicts import judge
 from cselab_lab.headless.notebook_folder import bundled_notebooks
 from cselab_lab.parameters import parameters_of
 from pandas import DataFrame

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from cselab_lab.experiments import read_results
-from cselab_lab.experiments.results import recorded_results
+from cselab_lab.experiments.store import recorded_results
 from cselab_widgets.figures.papers import FIGURES, draw
 
 from cselab.losses import focal_info_nce

@@ -75,7 +75,8 @@ folder_option = click.option(
 
 def _sized(name: str, sized: dict[str, Any]) -> "tuple[Experiment, Profile]":
     """The experiment and the profile with the changes of the options of `SIZED`."""
-    from cselab_lab.experiments.plan import with_changes, with_rows
+    from cselab_lab.experiments.experiment import with_rows
+    from cselab_lab.experiments.plan import with_changes
 
     recipe = train_settings_of(read_settings(sized["settings"]))
     profile = sized["profile"]

@@ -191,7 +191,7 @@ def train(
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.encoders.speed import chosen_precision
     from cselab.training import TrainConfig
-    from cselab_lab.experiments.run import CorpusRow, dev_evaluator
+    from cselab_lab.experiments.dev import CorpusRow, dev_evaluator
 
     settings, seed = options.read_settings(asked["settings"]), given.pop("seed", TrainConfig.seed)
     plans = _plans(methods, settings, asked["seeds"] or [seed], asked["seeds"] is None, asked["output"])

@@ -4,8 +4,9 @@
     results = run_experiment("imsimcse-table1", seeds=range(5))
     print(results)
 
-One file per paper declares its experiments. `plan` expands their rows under a profile (`PROFILES`) into jobs, `run`
-computes the jobs that have no line yet, `results` stores the lines and reads them next to the published numbers.
+One file per paper declares its experiments (`experiment`). `plan` expands their rows under a profile (`PROFILES`) into
+jobs, `run` lets `compute` do the jobs that have no line yet, `store` keeps the lines, `verdicts` judges the claims by
+them, and `report` shows them next to the published numbers.
 
 See also: `cselab_lab.experiments.published` for the numbers of the papers; `cselab experiment` on the command line.
 """
@@ -17,31 +18,32 @@ from cselab._util.lazy import attach
 from . import comparison, effects, focal, growth, imsimcse, survey, whitenedcse, wiki  # each declares
 
 if TYPE_CHECKING:
-    from .plan import (
+    from .experiment import (
         EXPERIMENTS,
-        PROFILES,
         Above,
         Column,
         Equivalent,
         Experiment,
         Order,
-        Profile,
         Row,
         Trend,
         declare,
         get_experiment,
-        get_profile,
-        with_changes,
     )
-    from .results import ManyTests, Results, ResultsError, Verdict, read_results
+    from .plan import PROFILES, Profile, get_profile, with_changes
+    from .report import Results, read_results
     from .run import JobsFailed, run_experiment
+    from .store import ResultsError
+    from .verdicts import ManyTests, Verdict
 
 __getattr__, __dir__, __all__ = attach(
     __name__,
     {
-        ".plan": "EXPERIMENTS PROFILES Above Column Experiment Equivalent Order Profile Row Trend declare "
-        "get_experiment get_profile with_changes",
-        ".results": "ManyTests Results ResultsError Verdict read_results",
+        ".experiment": "EXPERIMENTS Above Column Equivalent Experiment Order Row Trend declare get_experiment",
+        ".plan": "PROFILES Profile get_profile with_changes",
+        ".report": "Results read_results",
         ".run": "JobsFailed run_experiment",
+        ".store": "ResultsError",
+        ".verdicts": "ManyTests Verdict",
     },
 )

@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .plan import Experiment, Job, Profile
-from .results import read_results
-from .run import run_job
+from .compute import run_job
+from .experiment import Experiment
+from .plan import Job, Profile
+from .report import read_results
 
 TOLERANCE, FLOW_TOLERANCE = 0.01, 0.03
 """The largest difference in points that counts as agreement; a flow is fitted by gradient steps and varies more."""

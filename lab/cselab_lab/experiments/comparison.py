@@ -3,7 +3,7 @@
 Recorded on `mini` under `study`.
 """
 
-from .plan import Above, Experiment, Row, declare
+from .experiment import Above, Experiment, Row, declare
 
 CONTROLS = (
     Row("random vectors", reference="random"),

@@ -6,7 +6,7 @@ See also: `cselab_lab.experiments.comparison`, whose controls these are; the pap
 """
 
 from .comparison import CONTROLS, IMSIMCSE, WHITENEDCSE
-from .plan import Above, Column, Experiment, Row, declare, missing_rank
+from .experiment import Above, Column, Experiment, Row, declare, missing_rank
 
 SCORES = ("Avg.", "World-STS", "Classroom-STS")
 """The columns of each claim; "Avg." is the mean of the seven STS sets, as in the papers."""

@@ -1,6 +1,6 @@
 """Focal-InfoNCE (Hou and Li 2023): its tables 2 to 5."""
 
-from .plan import GUIDED, UNGUIDED, Above, Column, Experiment, Row, Trend, declare
+from .experiment import GUIDED, UNGUIDED, Above, Column, Experiment, Row, Trend, declare
 from .whitenedcse import BEFORE_SIMCSE, ROBERTA, UNTRAINED
 
 ENCODERS = {"BERT_base": "base", "BERT_large": "large", "RoBERTa_base": "roberta", "RoBERTa_large": "roberta-large"}

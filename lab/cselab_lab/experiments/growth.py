@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .plan import Experiment, Row, declare, get_experiment, missing_rank
+from .experiment import Experiment, Row, declare, get_experiment, missing_rank
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from .results import Results
+    from .report import Results
 
 LENGTHS = (0.3, 1.0, 3.0, 5.0, 10.0)
 """Of the profile's steps: 60, 200, 600, 1,000 and 2,000 under `study`."""

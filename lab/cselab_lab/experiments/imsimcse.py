@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from .comparison import IMSIMCSE, STATIC_LAST
-from .plan import DEV, Above, Column, Experiment, Row, Trend, declare, missing_rank
+from .experiment import DEV, Above, Column, Experiment, Row, Trend, declare, missing_rank
 from .whitenedcse import BEFORE_SIMCSE, CONSERT_LARGE
 
 declare(

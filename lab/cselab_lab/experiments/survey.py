@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from .comparison import STATIC_LAST
-from .plan import GUIDED, TRANSFER, UNGUIDED, Above, Column, Experiment, Row, declare
+from .experiment import GUIDED, TRANSFER, UNGUIDED, Above, Column, Experiment, Row, declare
 from .registered import registered
 
 WITHOUT_TRAINING = (

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from .comparison import STATIC_LAST, WHITENEDCSE
-from .plan import (
+from .experiment import (
     AVERAGE,
     GUIDED,
     TRANSFER,

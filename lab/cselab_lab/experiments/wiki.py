@@ -7,7 +7,7 @@ the last layer trains without one, as in the released code of SimCSE for a mean.
 from dataclasses import replace
 
 from .comparison import IMSIMCSE
-from .plan import Above, Experiment, Row, declare, missing_rank
+from .experiment import Above, Experiment, Row, declare, missing_rank
 
 MEAN = ", static and last layer"
 """The ending of the label of a row whose pooling is the mean of the static embeddings and the last layer."""

@@ -18,10 +18,10 @@ from command_line import run, run_json
 from cselab_lab import cli
 from cselab_lab.cli import names
 from cselab_lab.cli.options import suites_or_default
+from cselab_lab.experiments.dev import CHOICES
 from cselab_lab.experiments.plan import PROFILES
 from cselab_lab.experiments.plan import RECIPES as BUNDLED
 from cselab_lab.experiments.registered import FILE, of_the_classes
-from cselab_lab.experiments.run import CHOICES
 from cselab_lab.headless.sizes import SIZES
 from nbformat.v4 import new_code_cell, new_notebook
 from safetensors.numpy import load_file

@@ -4,9 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from cselab_lab.experiments import run, run_experiment
-from cselab_lab.experiments.plan import Experiment, Row, with_seed
-from cselab_lab.experiments.run import K_MEANS_RUNS, RUNS_A_SEED, _measured, corpus, run_job
+from cselab_lab.experiments import compute, run_experiment
+from cselab_lab.experiments.compute import K_MEANS_RUNS, RUNS_A_SEED, _measured, run_job
+from cselab_lab.experiments.corpora import corpus
+from cselab_lab.experiments.experiment import Experiment, Row
+from cselab_lab.experiments.plan import with_seed
 from small_experiment import DEV, job_of, tiny_profile
 from stsb import write_stsb
 from tiny import make_encoder
@@ -54,7 +56,7 @@ def diverges(*_):
 
 @pytest.mark.parametrize(("label", "failure"), [("SimCSE", ""), ("DCLR", "guide: ")])
 def test_what_diverges_is_a_result_and_not_an_error(label, failure, tiny, monkeypatch):
-    monkeypatch.setattr(run, "_fit", diverges)
+    monkeypatch.setattr(compute, "_fit", diverges)
     line = run_job(job_of("survey-table8", label, tiny, suites=("world",)))
     assert line["failure"] == f"{failure}training diverged at step 3" and line["scores"] == {}
 
@@ -101,7 +103,9 @@ def test_a_table_of_hyper_parameters_scores_dev_pairs_and_no_test_set(tmp_path, 
 @pytest.mark.parametrize(("fit_on", "rows"), [(None, 64), (40, 40)])
 def test_a_transform_is_fitted_on_as_many_sentences_as_asked(fit_on, rows, monkeypatch):
     seen = []
-    monkeypatch.setattr(run, "_transformed", lambda encoder, kind, fitted_on: seen.append(len(fitted_on)) or encoder)
+    monkeypatch.setattr(
+        compute, "_transformed", lambda encoder, kind, fitted_on: seen.append(len(fitted_on)) or encoder
+    )
     run_job(job_of("main-comparison", "plain, mean subtracted", replace(tiny_profile(), fit_on=fit_on)))
     assert seen == [rows]
 
@@ -118,13 +122,13 @@ def test_a_corpus_is_the_same_each_time(tmp_path):
 @pytest.fixture
 def fitted(monkeypatch):
     """The methods that were trained, with the guides that they were given."""
-    found, fit = [], run._fit
+    found, fit = [], compute._fit
 
     def watched(encoder, rows, settings, report):
         found.append((settings["method"], settings["parameters"].get("guide")))
         return fit(encoder, rows, settings, report)
 
-    monkeypatch.setattr(run, "_fit", watched)
+    monkeypatch.setattr(compute, "_fit", watched)
     return found
 
 
@@ -161,7 +165,7 @@ def test_what_is_cached_is_measured_as_if_it_had_just_been_trained(name, label, 
         return {"scores": {}, "missing": {}, "failures": {}}
 
     vectors = []
-    monkeypatch.setattr(run, "_measured", measured)
+    monkeypatch.setattr(compute, "_measured", measured)
     trained, again = (run_job(job_of(name, label, tiny), cache=tmp_path) for _ in range(2))
     assert {**trained, "seconds": 0} == {**again, "seconds": 0} and len(fitted) == 1
     assert (vectors[0] == vectors[1]).all()
@@ -178,7 +182,7 @@ def test_another_command_measures_what_the_first_has_trained_and_a_notebook_open
 def test_it_is_trained_again_where_writing_was_cut_off_or_the_versions_are_others(small, tiny, fitted, tmp_path):
     job = job_of(small, "cold", tiny)
     first = run_job(job, cache=tmp_path)
-    training = tmp_path / job.hash / run.TRAINING
+    training = tmp_path / job.hash / compute.TRAINING
     training.unlink()
     assert run_job(job, cache=tmp_path)["scores"] == first["scores"]
     record = json.loads(training.read_text())

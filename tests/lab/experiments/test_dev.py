@@ -1,6 +1,6 @@
 import pytest
-from cselab_lab.experiments import run
-from cselab_lab.experiments.run import dev_evaluator
+from cselab_lab.experiments import dev
+from cselab_lab.experiments.dev import dev_evaluator
 from stsb import write_stsb
 from tiny import make_encoder, make_sentences
 
@@ -18,7 +18,7 @@ def write_made_up_stsb(folder):
 def world(monkeypatch):
     """The world's dev pairs, without the world."""
     pairs = Pairs(["a cat", "a dog"], ["the cat", "a train"], [5.0, 0.0], name="world", split="dev")
-    monkeypatch.setattr(run, "world_sts", {"dev": pairs}.__getitem__)
+    monkeypatch.setattr(dev, "world_sts", {"dev": pairs}.__getitem__)
     return pairs
 
 

@@ -8,8 +8,9 @@ import torch
 from cselab_lab.experiments import JobsFailed, get_experiment, read_results, run_experiment, with_changes
 from cselab_lab.experiments import identity as module
 from cselab_lab.experiments.corpora import corpus
+from cselab_lab.experiments.experiment import with_rows
 from cselab_lab.experiments.identity import WEIGHTS, encoder_folder, identify_encoder, statement, weights_sha256
-from cselab_lab.experiments.plan import expand_rows, jobs, with_rows
+from cselab_lab.experiments.plan import expand_rows, jobs
 from cselab_lab.experiments.run import _with_text_hashes
 from small_experiment import DEV, SMALL, job_of, tiny_profile
 from tiny import make_encoder

@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 import pytest
 from cselab_lab.experiments import EXPERIMENTS, PROFILES, Above, Experiment, Row, get_experiment, get_profile
-from cselab_lab.experiments.plan import AVERAGE, Size, channels_a_group, expand_rows, jobs, missing_rank
+from cselab_lab.experiments.experiment import AVERAGE, Size, channels_a_group, missing_rank
+from cselab_lab.experiments.plan import expand_rows, jobs
 from cselab_lab.experiments.published import published_table
-from cselab_lab.experiments.results import read_results
+from cselab_lab.experiments.report import read_results
 from small_experiment import job_of
 
 from cselab.methods import METHODS

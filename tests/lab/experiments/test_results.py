@@ -7,9 +7,9 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
-from cselab_lab.experiments import EXPERIMENTS, get_experiment, read_results, results, run_experiment
+from cselab_lab.experiments import EXPERIMENTS, get_experiment, read_results, report, run_experiment
 from cselab_lab.experiments.plan import settings_hash
-from cselab_lab.experiments.results import Store
+from cselab_lab.experiments.store import Store
 from pandas import isna
 from small_experiment import DEV, write_lines
 
@@ -52,7 +52,7 @@ def test_what_was_not_run_here_is_read_as_it_was_recorded(tmp_path, monkeypatch)
     recorded, mine = tmp_path / "recorded", tmp_path / "mine"
     (mine / "results").mkdir(parents=True)
     recorded.mkdir()
-    monkeypatch.setattr(results, "recorded_results", lambda: recorded)
+    monkeypatch.setattr(report, "recorded_results", lambda: recorded)
     monkeypatch.chdir(mine)
     assert read_results(TABLE).lines == {}
     write_lines(recorded, TABLE, "study", averages)

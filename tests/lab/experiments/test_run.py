@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from cselab_lab.experiments import JobsFailed, ResultsError, read_results, run, run_experiment
-from cselab_lab.experiments.results import Store
+from cselab_lab.experiments.store import Store
 
 from cselab.data import MissingFile
 

@@ -4,10 +4,11 @@ import lzma
 
 import pytest
 from cselab_lab.experiments import get_experiment, with_changes
+from cselab_lab.experiments.compute import run_job
 from cselab_lab.experiments.corpora import corpus, spread_sample
+from cselab_lab.experiments.experiment import DEV
 from cselab_lab.experiments.identity import RECORDED_TEXTS, identify_text
-from cselab_lab.experiments.plan import DEV, expand_rows, jobs
-from cselab_lab.experiments.run import run_job
+from cselab_lab.experiments.plan import expand_rows, jobs
 from small_experiment import job_of, tiny_profile
 
 from cselab.data.files import DataError

@@ -441,7 +441,7 @@ class PaperVsOurs(Panel):
 
 def _said(verdict: Any) -> str:
     """A verdict as a sentence. A positive number supports the claim, so a claimed loss has no plus sign."""
-    from cselab_lab.experiments.results import GEOMETRY
+    from cselab_lab.experiments.verdicts import GEOMETRY
 
     if isinstance(verdict, str):
         return verdict
@@ -462,7 +462,7 @@ def _said(verdict: Any) -> str:
 
 def _of_one_baseline(results: "Results") -> "pandas.DataFrame":
     """The gains over the experiment's baseline on its own columns, or on substitutes where none was measured."""
-    from cselab_lab.experiments.results import GEOMETRY
+    from cselab_lab.experiments.verdicts import GEOMETRY
 
     frame, experiment = results.to_frame(), results.experiment
     own = [row.label for row in experiment.all_rows if row.against in (None, experiment.baseline)]

@@ -1,0 +1,294 @@
+"""Computing a job: train, transform, measure; trained encoders are kept in a folder, by the hash of their settings."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from filelock import FileLock
+
+from cselab._util.progress import be_quiet
+from cselab._util.versions import versions
+from cselab._util.writing import write_text
+from cselab.data import MissingFile, load_sts
+from cselab.evaluators.vectors import SCORING
+
+from .corpora import corpus, spread_sample
+from .dev import dev_evaluator
+from .experiment import DEV
+from .identity import encoder_folder
+from .plan import Job, Line, Settings, settings_hash
+
+if TYPE_CHECKING:
+    from cselab.encoders.encoder import SentenceEncoder
+    from cselab.evaluators.task import Suite
+    from cselab.evaluators.vectors import Encoder, PairScorer
+
+Report = Callable[[int, int], None]
+"""Called with the step that was reached, and the steps in all."""
+
+CURVE = ("step", "loss", "score", "alignment", "uniformity", "mean_cosine", "effective_rank")
+"""The part of the training history that a line keeps, at the evaluated steps."""
+
+K_MEANS_RUNS, RUNS_A_SEED = 10, 2
+"""As many as in the survey: all at once for an untrained row, spread over five seeds for a trained row."""
+
+
+def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -> Line:
+    """Compute a job: train, transform, measure.
+
+    Args:
+        job: which.
+        report: called as training continues.
+        cache: a folder for the trained encoder, by the hash of the settings; an existing encoder is only measured.
+
+    Returns:
+        The measured part of its line: "scores": numbers by name; "missing": omitted measures with reasons; "failures":
+        failed measures with reasons; "failure": the reason why training broke down, or None; "best_step", "curve",
+        "encoder_hash", "corpus_hash", "seconds", "threads", "scoring", "versions".
+
+    Raises:
+        DataError: the corpus or the dev pairs are missing or damaged.
+    """
+    import torch
+
+    started, settings = time.monotonic(), job.settings
+    line: Line = {"failure": None, "scores": {}, "missing": {}, "failures": {}}
+    encoder = _encoder(job, settings)
+    if hasattr(encoder, "weights_hash"):
+        line["encoder_hash"] = encoder.weights_hash()
+    before = 0.0
+    if "method" in settings:
+        encoder, training = _trained(encoder, job, settings, report, cache)
+        before = training.pop("seconds", 0.0)
+        line |= training
+    if line["failure"] is None:
+        if settings.get("posthoc"):
+            sentences = _rows(job, settings)
+            line |= _named_rows(sentences)
+            is_text = not settings["corpus"].startswith("world:")
+            fit_on = spread_sample(sentences, settings["fit_on"]) if is_text else sentences[: settings["fit_on"]]
+            encoder = _transformed(encoder, settings["posthoc"], fit_on)
+        with be_quiet():
+            k_means_runs = RUNS_A_SEED if "method" in settings else K_MEANS_RUNS
+            measured = _measured(encoder, job.suites, job.geometry, k_means_runs)
+        line |= measured | {"scores": line["scores"] | measured["scores"]}
+    line["scores"] = {name: round(value, 4) for name, value in line["scores"].items()}
+    return line | {
+        "seconds": round(before + time.monotonic() - started, 1),
+        "threads": torch.get_num_threads(),
+        "scoring": SCORING,
+        "versions": versions(),
+    }
+
+
+def _rows(job: Job, settings: Settings) -> list:
+    """The rows of the corpus in a job's settings, or in those of an encoder that is trained first."""
+    name, words = settings["corpus"], settings.get("words")
+    return corpus(
+        name,
+        tuple(settings.get("columns", ["sentence"])),
+        job.files.get(name),
+        settings.get("corpus_sha256"),
+        tuple(words) if words else None,
+    )
+
+
+def _named_rows(rows: list) -> dict[str, Any]:
+    """The SHA-256 of the rows as they were read, and their number."""
+    texts = (row if isinstance(row, str) else "\t".join(row) for row in rows)
+    return {"corpus_hash": hashlib.sha256("\n".join(texts).encode()).hexdigest(), "corpus_rows": len(rows)}
+
+
+def _encoder(job: Job, settings: Settings) -> Any:
+    import torch
+
+    from cselab.encoders.encoder import SentenceEncoder
+    from cselab.evaluators import RandomEncoder, StaticEmbeddings, random_weights, word_overlap
+
+    if settings["reference"] == "random":
+        return RandomEncoder()
+    if settings["reference"] == "word overlap":
+        return word_overlap
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    name = settings["encoder"]
+    folder = encoder_folder(name, settings["weights"], job.files.get(name))
+    encoder = SentenceEncoder.from_pretrained(folder, pooling=settings.get("pooling"), device=device)
+    if settings["reference"] == "random weights":
+        return random_weights(encoder, settings["seed"])
+    return StaticEmbeddings.from_encoder(encoder) if settings["reference"] == "static" else encoder
+
+
+def _trained(
+    encoder: "SentenceEncoder", job: Job, settings: Settings, report: Report | None, cache: Path | None
+) -> "tuple[SentenceEncoder, dict[str, Any]]":
+    """The trained encoder and the line's training record: from the cache, or trained now.
+
+    With a cache a second process that needs the same encoder waits until the first has it.
+    """
+    if cache is None:
+        with TemporaryDirectory() as folder:
+            return encoder, _train(encoder, job, settings, report, Path(folder))
+    own = cache / settings_hash(settings)
+    cache.mkdir(parents=True, exist_ok=True)
+    with FileLock(f"{own}.lock"):
+        if cached := read_cached(own):
+            return cached
+        started = time.monotonic()
+        training = _train(encoder, job, settings, report, cache)
+        if "failure" not in training:
+            write_cached(own, encoder, training | {"seconds": round(time.monotonic() - started, 1)})
+        return encoder, training
+
+
+def _train(
+    encoder: "SentenceEncoder", job: Job, settings: Settings, report: Report | None, cache: Path
+) -> dict[str, Any]:
+    """Train in place, after the encoders that the method is given, which the cache keeps for it."""
+    parameters = dict(settings["parameters"])
+    try:
+        for name, guide in settings["parameters"].items():
+            if isinstance(guide, dict):
+                _, training = _trained(_encoder(job, guide), job, guide, report, cache)
+                if failure := training.get("failure"):
+                    raise ArithmeticError(f"{name}: {failure}")
+                parameters[name] = str(cache / settings_hash(guide))
+        return _fit(encoder, _rows(job, settings), settings | {"parameters": parameters}, report)
+    except ArithmeticError as reason:  # a diverged run would diverge again with the same settings
+        return {"failure": str(reason)}
+
+
+def _fit(encoder: "SentenceEncoder", rows: list, settings: Settings, report: Report | None) -> dict[str, Any]:
+    """Train in place; the dev score of the best step, and the curve at the evaluated steps."""
+    from cselab.methods import create_method
+    from cselab.training import TrainConfig, train
+
+    config = TrainConfig(**settings["recipe"])
+    steps = config.length(len(rows))
+    first, _, otherwise = settings["dev"].partition(" or ")
+    chosen_by = otherwise if otherwise and _no_data() else first
+
+    def reached(_: Any, row: dict[str, Any]) -> None:
+        if report is not None:
+            report(row["step"], steps)
+
+    run = train(
+        encoder,
+        create_method(settings["method"], **settings["parameters"]),
+        rows,
+        config,
+        dev_evaluator(chosen_by.lower(), rows)[0],
+        callbacks=[reached],
+        show_progress_bar=False,
+    )
+    best = run.best
+    dev = {} if best is None else {f"{chosen_by} dev": best["score"]}
+    return {
+        "scores": dev | _diversity(run, rows[: config.batch_size]),
+        "best_step": None if best is None else best["step"],
+        "curve": [
+            {name: round(row[name], 4) for name in CURVE if name in row}
+            for row in run.history
+            if "score" in row or "degenerate" in row
+        ],
+        **_named_rows(rows),
+    }
+
+
+def _diversity(run: Any, sentences: list) -> dict[str, float]:
+    """The distance between views of a sentence after training (WhitenedCSE, Figure 1 d); empty if they collapsed."""
+    import torch
+
+    from cselab.encoders.training_forward import Encode
+    from cselab.metrics import DegenerateEmbeddings, diversity
+
+    encoder = run.encoder.copy().train()  # a copy, because a whitening head would update its estimates
+    with torch.random.fork_rng(), torch.no_grad():
+        torch.manual_seed(run.config.seed)
+        views = run.method.views(Encode(encoder, run.config.max_length), sentences)
+        try:
+            return {"diversity": float(diversity([views.anchor, *views.positives]))}
+        except DegenerateEmbeddings:
+            return {}
+
+
+def _transformed(encoder: "SentenceEncoder", posthoc: str, sentences: list[str]) -> "Encoder":
+    import numpy as np
+
+    from cselab.evaluators import TransformedEncoder
+    from cselab.transforms import fit
+
+    vectors = np.asarray(encoder.encode(sentences))
+    return TransformedEncoder(encoder, fit(posthoc, vectors), name=f"{encoder.name}, {posthoc}")
+
+
+def _measured(
+    model: "Encoder | PairScorer", suites: Sequence[str], geometry: str, k_means_runs: int = K_MEANS_RUNS
+) -> dict[str, dict]:
+    """All scores of the suites with data, the average of seven STS sets, and the geometry."""
+    from cselab.evaluators import Clustering, Geometry, evaluate
+
+    lacks = _no_data()
+    missing = {suite: lacks for suite in suites if lacks and not suite.startswith("world")}
+    wanted = [suite for suite in suites if suite not in missing and suite != DEV]
+    on_dev = DEV in suites and DEV not in missing
+    if hasattr(model, "encode") and (on_dev or "sts" in wanted or (wanted and geometry == "world")):
+        wanted.append("geometry")
+    own: dict[str, Suite] = {"clustering": Clustering(seeds=range(k_means_runs)), "geometry": Geometry(split="dev")}
+    line: dict[str, dict] = {"scores": {}, "missing": missing, "failures": {}}
+    if wanted:
+        on = {"data": "world"} if geometry == "world" and "geometry" in wanted else {}
+        scores = evaluate(model, [own.get(suite, suite) for suite in wanted], **on)
+        average = {} if scores.avg is None else {"Avg.": scores.avg}
+        line = {
+            "scores": scores.scores | average,
+            "missing": missing | scores.missing,
+            "failures": dict(scores.failures),
+        }
+    if on_dev:
+        line["scores"] |= evaluate(model, replace(load_sts("STS-B", split="dev"), name=DEV)).scores
+    return line
+
+
+def _no_data() -> str:
+    """Why the real data cannot be read here; empty where they can."""
+    from cselab.data import senteval_folder
+
+    try:
+        senteval_folder()
+    except MissingFile as reason:
+        return str(reason).partition(":")[0]
+    return ""
+
+
+# ------------------------------------------------------------------------------------------------ cached encoders
+
+TRAINING = "training.json"
+"""The training record of a line; written last, so that a folder without it is incomplete."""
+
+
+def write_cached(folder: Path, encoder: "SentenceEncoder", training: dict[str, Any]) -> None:
+    """Write an encoder to a folder, with its training record.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    (folder / TRAINING).unlink(missing_ok=True)
+    encoder.save_pretrained(folder)
+    write_text(folder / TRAINING, json.dumps({"versions": versions()} | training, indent=1))
+
+
+def read_cached(folder: Path) -> "tuple[SentenceEncoder, dict[str, Any]] | None":
+    """A cached encoder and its training record; None if absent or made with different versions."""
+    from cselab.encoders.encoder import SentenceEncoder
+
+    if not (folder / TRAINING).is_file():
+        return None
+    training = json.loads((folder / TRAINING).read_text(encoding="utf-8"))
+    if training.pop("versions") != versions():
+        return None
+    return SentenceEncoder.from_pretrained(folder), training
