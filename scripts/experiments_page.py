@@ -125,7 +125,7 @@ def machines(results: Results) -> str:
     for row, seeds in results.lines.items():
         size = row.rpartition(", ")[2] if " x " in row else "steps and batch as in the recipe"
         for line in seeds.values():
-            sizes.setdefault(line["versions"]["device"], {})[size] = None
+            sizes.setdefault(line.versions["device"], {})[size] = None
     return "; ".join(f"{device} ({', '.join(of)})" for device, of in sizes.items())
 
 
@@ -136,7 +136,7 @@ def million(results: Results) -> str:
         if line.effect in results.lines:
             average = {"average": f"{results.mean(line.effect, 'Avg.'):.1f}"}
             rows.setdefault(line.effect, average)["the paper" if line.whose == "paper" else "gain"] = grown(line)
-    devices = {line["versions"]["device"] for seeds in results.lines.values() for line in seeds.values()}
+    devices = {line.versions["device"] for seeds in results.lines.values() for line in seeds.values()}
     told = (
         "One epoch of a million sentences of the world by SimCSE's own recipe (`million`: 15,625 steps of 64, rate\n"
         f"{results.profile.recipe['lr']:g}, not 3e-4); {' and '.join(sorted(devices))}:\n"

@@ -3,7 +3,8 @@
 import json
 
 from cselab_lab.experiments import Above, Column, Experiment, Profile, Row, get_experiment, get_profile
-from cselab_lab.experiments.plan import Job, bundled, expand_rows, jobs, with_seed
+from cselab_lab.experiments.plan import Job, bundled, expand_rows, jobs
+from cselab_lab.experiments.store import JobRecord
 
 DEV = "Classroom-STS dev"
 
@@ -35,11 +36,10 @@ def tiny_profile(steps=2):
 def job_of(experiment, label, profile="study", seed=0, suites=None):
     """The job of a row, by default with the suites of its experiment; a row that is not trained has no seed."""
     experiment, profile = get_experiment(experiment), get_profile(profile)
-    settings = expand_rows(experiment, profile)[0][label]
+    spec = expand_rows(experiment, profile)[0][label]
     suites = jobs(experiment, profile, [0])[0][0].suites if suites is None else suites
-    if not experiment.row(label).drawn:
-        return Job(label, None, settings, suites, profile.geometry)
-    return Job(label, seed, with_seed(settings, seed), suites, profile.geometry)
+    spec = spec.with_seed(seed if experiment.row(label).drawn else None)
+    return Job(experiment.name, profile.name, label, spec, suites, profile.geometry, profile.files)
 
 
 def write_lines(folder, experiment, profile, scores, keep=lambda label, seed: True):
@@ -49,7 +49,5 @@ def write_lines(folder, experiment, profile, scores, keep=lambda label, seed: Tr
         for job in jobs(experiment, profile, profile.seeds)[0]:
             if keep(job.label, job.seed):
                 found = scores(job.label, job.seed)
-                line = {"experiment": experiment.name, "profile": profile.name, "row": job.label, "seed": job.seed}
-                line |= {"hash": job.hash, "settings": job.settings, "suites": list(job.suites), "missing": {}}
-                line |= {"scores": found or {}, "failure": None if found else "diverged", "versions": {}}
-                file.write(json.dumps(line) + "\n")
+                record = JobRecord.of(job, scores=found or {}, failure=None if found else "diverged")
+                file.write(json.dumps(record.to_json()) + "\n")

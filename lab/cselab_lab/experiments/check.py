@@ -65,22 +65,18 @@ def check_experiment(
     results = read_results(experiment, profile, folder)
     labels = [label for pattern in only for label in results.experiment.labels(pattern)] or list(results.lines)
     recorded = [
-        (
-            Job(label, seed, line["settings"], tuple(line["suites"]), results.profile.geometry, results.profile.files),
-            line,
-        )
+        (label, record)
         for label in labels
-        for seed, line in results.lines.get(label, {}).items()
+        for seed, record in results.lines.get(label, {}).items()
         if seeds is None or seed is None or seed in seeds
     ]
     if not recorded:
         raise ValueError(results.nothing or f"no record of {', '.join(labels)} has these seeds")
-    for job, line in recorded:
-        again = run_job(job)
-        scores, here = line["scores"], again["scores"]
-        tolerance = FLOW_TOLERANCE if job.settings.get("posthoc") == "flow" else TOLERANCE
-        both = {number: (there, here[number]) for number, there in scores.items() if number in here}
+    used = results.profile
+    for label, there in recorded:
+        job = Job(there.experiment, there.profile, label, there.spec, there.suites, used.geometry, used.files)
+        here = run_job(job)
+        tolerance = FLOW_TOLERANCE if job.spec.posthoc == "flow" else TOLERANCE
+        both = {number: (there.scores[number], here.scores[number]) for number in there.scores if number in here.scores}
         differences = {number: pair for number, pair in both.items() if abs(pair[0] - pair[1]) > tolerance}
-        yield Check(
-            job.name, tolerance, len(both), differences, (line["versions"]["device"], again["versions"]["device"])
-        )
+        yield Check(job.name, tolerance, len(both), differences, (there.versions["device"], here.versions["device"]))

@@ -6,16 +6,17 @@ gives its job to a second worker. Workers must have the same versions of all lib
 
 import logging
 import os
-from collections.abc import Callable, Mapping
-from concurrent.futures import CancelledError
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from cselab._util.versions import versions
 
-from .plan import Job, Line
+from .plan import Job
+from .store import JobRecord
 
 TOPIC = "cselab"
 """Of the events by which workers report their steps."""
@@ -29,8 +30,15 @@ class WorkerMismatch(ConnectionError):
     """A worker has different versions from the sender of the job; the message names them."""
 
 
-class Cluster:
-    """Dask workers as an `Executor`; use as a context manager.
+@contextmanager
+def dask_workers(
+    work: Callable[..., JobRecord],
+    reached: Callable[..., None],
+    workers: int = 0,
+    scheduler: str | None = None,
+    cache: Path | None = None,
+) -> Iterator[tuple[Callable[[Job], Future[JobRecord]], int]]:
+    """How a job is submitted to Dask workers, and how many to submit at a time.
 
     Args:
         work: computes a job on a worker: `run_job`.
@@ -40,87 +48,58 @@ class Cluster:
         cache: a folder of encoders that the workers reach by the same path; see `run_experiment`.
 
     Raises:
-        ConnectionError: no scheduler at that address, or one without workers.
+        ConnectionError: no scheduler at that address, one without workers, or one that died.
         WorkerMismatch: a worker with different versions.
     """
-
-    def __init__(
-        self,
-        work: Callable[..., Line],
-        reached: Callable[..., None],
-        workers: int = 0,
-        scheduler: str | None = None,
-        cache: Path | None = None,
-    ) -> None:
-        self.work, self.reached = work, reached
-        self.workers, self.scheduler, self.cache = workers, scheduler, cache
-        self.jobs: dict[str, Job] = {}
-
-    def __enter__(self) -> "Cluster":
-        from distributed import as_completed
-
-        with ExitStack() as stack:
-            stack.enter_context(patch.dict(os.environ))  # Dask sets the threads of its workers here too
-            self.client = stack.enter_context(self._client(stack))
-            self.client.subscribe_topic(TOPIC, lambda event: self.reached(**event[1]))
-            try:
-                self.client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
-            except TimeoutError:
-                raise ConnectionError(
-                    f"the scheduler at {self.scheduler} has no workers yet: start some and try again"
-                ) from None
-            installed = self.client.run(versions)
-            for address, of_worker in installed.items():
-                require_same_versions(versions(), of_worker, address)
-            self.capacity = 2 * len(installed)  # each worker has its next job waiting
-            self.results = as_completed(loop=self.client.loop)
-            self.stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *exception: Any) -> None:
-        self.stack.close()
-
-    def _client(self, stack: ExitStack) -> Any:
-        from distributed import Client, LocalCluster
-
-        if self.scheduler is None:
-            threads = str(max(1, (os.cpu_count() or 1) // self.workers))
-            local = LocalCluster(
-                n_workers=self.workers,
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address="127.0.0.1:0",
-                env={"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
-            )
-            return Client(stack.enter_context(local), set_as_default=False)
+    with ExitStack() as stack:
+        stack.enter_context(patch.dict(os.environ))  # Dask sets the threads of its workers here too
+        client = stack.enter_context(_client(workers, scheduler, stack))
+        client.subscribe_topic(TOPIC, lambda event: reached(**event[1]))
         try:
-            return Client(self.scheduler, timeout=SECONDS_TO_ANSWER, set_as_default=False)
-        except (OSError, ValueError) as error:
+            client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
+        except TimeoutError:
             raise ConnectionError(
-                f"no Dask scheduler answers at {self.scheduler} ({error}): start one with `dask scheduler`, workers "
-                "with `dask worker tcp://HOST:8786 --nthreads 1`, and give the address that it prints"
+                f"the scheduler at {scheduler} has no workers yet: start some and try again"
             ) from None
-
-    def submit(self, job: Job) -> None:
-        future = self.client.submit(run_on_worker, self.work, job, self.cache, versions(), key=f"job-{job.hash}")
-        self.jobs[future.key] = job
-        self.results.add(future)
-
-    def next(self) -> tuple[Job, Line | Exception]:
-        future = next(self.results)
-        job = self.jobs.pop(future.key)
+        installed = client.run(versions)
+        for address, of_worker in installed.items():
+            require_same_versions(versions(), of_worker, address)
+        submit = client.get_executor(pure=False).submit
         try:
-            return job, future.exception() if future.status == "error" else future.result()
+            # each worker has its next job waiting
+            yield lambda job: submit(run_on_worker, work, job, cache, versions()), 2 * len(installed)
         except CancelledError:
             for name in ("distributed.client", "distributed.utils"):  # they would log it again, with tracebacks
                 logging.getLogger(name).setLevel(logging.CRITICAL)
             raise ConnectionError(
-                f"the scheduler at {self.client.scheduler.address} no longer answers: finished jobs are "
+                f"the scheduler at {client.scheduler.address} no longer answers: finished jobs are "
                 "written; start the scheduler again and repeat the command for the rest"
             ) from None
 
 
-def run_on_worker(work: Callable[..., Line], job: Job, cache: Path | None, sender: Mapping[str, str]) -> Line:
+def _client(workers: int, scheduler: str | None, stack: ExitStack) -> Any:
+    from distributed import Client, LocalCluster
+
+    if scheduler is None:
+        threads = str(max(1, (os.cpu_count() or 1) // workers))
+        local = LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            env={"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
+        )
+        return Client(stack.enter_context(local), set_as_default=False)
+    try:
+        return Client(scheduler, timeout=SECONDS_TO_ANSWER, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ConnectionError(
+            f"no Dask scheduler answers at {scheduler} ({error}): start one with `dask scheduler`, workers "
+            "with `dask worker tcp://HOST:8786 --nthreads 1`, and give the address that it prints"
+        ) from None
+
+
+def run_on_worker(work: Callable[..., JobRecord], job: Job, cache: Path | None, sender: Mapping[str, str]) -> JobRecord:
     """Compute a job on a worker, which reports its steps to the sender.
 
     Raises:

@@ -1,9 +1,9 @@
-"""Computing a job: train, transform, measure; trained encoders are kept in a folder, by the hash of their settings."""
+"""Computing a job: train, transform, measure; a folder may keep trained encoders, by the hash of what was asked."""
 
 import hashlib
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,8 @@ from .corpora import corpus, spread_sample
 from .dev import dev_evaluator
 from .experiment import DEV
 from .identity import encoder_folder
-from .plan import Job, Line, Settings, settings_hash
+from .plan import Job, JobSpec
+from .store import JobRecord
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 Report = Callable[[int, int], None]
 """Called with the step that was reached, and the steps in all."""
 
+Files = Mapping[str, Path]
+"""Where a corpus or an encoder lies on this machine, by its name."""
+
 CURVE = ("step", "loss", "score", "alignment", "uniformity", "mean_cosine", "effective_rank")
 """The part of the training history that a line keeps, at the evaluated steps."""
 
@@ -38,64 +42,52 @@ K_MEANS_RUNS, RUNS_A_SEED = 10, 2
 """As many as in the survey: all at once for an untrained row, spread over five seeds for a trained row."""
 
 
-def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -> Line:
+def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -> JobRecord:
     """Compute a job: train, transform, measure.
 
     Args:
         job: which.
         report: called as training continues.
-        cache: a folder for the trained encoder, by the hash of the settings; an existing encoder is only measured.
-
-    Returns:
-        The measured part of its line: "scores": numbers by name; "missing": omitted measures with reasons; "failures":
-        failed measures with reasons; "failure": the reason why training broke down, or None; "best_step", "curve",
-        "encoder_hash", "corpus_hash", "seconds", "threads", "scoring", "versions".
+        cache: a folder for the trained encoder, by the hash of what was asked; an existing encoder is only measured.
 
     Raises:
         DataError: the corpus or the dev pairs are missing or damaged.
     """
     import torch
 
-    started, settings = time.monotonic(), job.settings
-    line: Line = {"failure": None, "scores": {}, "missing": {}, "failures": {}}
-    encoder = _encoder(job, settings)
-    if hasattr(encoder, "weights_hash"):
-        line["encoder_hash"] = encoder.weights_hash()
-    before = 0.0
-    if "method" in settings:
-        encoder, training = _trained(encoder, job, settings, report, cache)
-        before = training.pop("seconds", 0.0)
-        line |= training
-    if line["failure"] is None:
-        if settings.get("posthoc"):
-            sentences = _rows(job, settings)
-            line |= _named_rows(sentences)
-            is_text = not settings["corpus"].startswith("world:")
-            fit_on = spread_sample(sentences, settings["fit_on"]) if is_text else sentences[: settings["fit_on"]]
-            encoder = _transformed(encoder, settings["posthoc"], fit_on)
+    started, spec = time.monotonic(), job.spec
+    encoder = _encoder(spec, job.files)
+    found = {"encoder_hash": encoder.weights_hash()} if hasattr(encoder, "weights_hash") else {}
+    if spec.method:
+        encoder, training = _trained(encoder, spec, job.files, report, cache)
+        found |= training
+    before, scores = found.pop("seconds", 0.0), found.pop("scores", {})
+    if "failure" not in found:
+        if spec.posthoc:
+            sentences = _rows(spec, job.files)
+            found |= _named_rows(sentences)
+            is_text = not spec.corpus.startswith("world:")
+            fit_on = spread_sample(sentences, spec.fit_on) if is_text else sentences[: spec.fit_on]
+            encoder = _transformed(encoder, spec.posthoc, fit_on)
         with be_quiet():
-            k_means_runs = RUNS_A_SEED if "method" in settings else K_MEANS_RUNS
-            measured = _measured(encoder, job.suites, job.geometry, k_means_runs)
-        line |= measured | {"scores": line["scores"] | measured["scores"]}
-    line["scores"] = {name: round(value, 4) for name, value in line["scores"].items()}
-    return line | {
-        "seconds": round(before + time.monotonic() - started, 1),
-        "threads": torch.get_num_threads(),
-        "scoring": SCORING,
-        "versions": versions(),
-    }
-
-
-def _rows(job: Job, settings: Settings) -> list:
-    """The rows of the corpus in a job's settings, or in those of an encoder that is trained first."""
-    name, words = settings["corpus"], settings.get("words")
-    return corpus(
-        name,
-        tuple(settings.get("columns", ["sentence"])),
-        job.files.get(name),
-        settings.get("corpus_sha256"),
-        tuple(words) if words else None,
+            measured = _measured(encoder, job.suites, job.geometry, RUNS_A_SEED if spec.method else K_MEANS_RUNS)
+        scores |= measured.pop("scores")
+        found |= measured
+    return JobRecord.of(
+        job,
+        **found,
+        scores={name: round(value, 4) for name, value in scores.items()},
+        seconds=round(before + time.monotonic() - started, 1),
+        threads=torch.get_num_threads(),
+        scoring=SCORING,
+        versions=versions(),
     )
+
+
+def _rows(spec: JobSpec, files: Files) -> list:
+    """The rows of the corpus of a job, or of an encoder that is trained first."""
+    columns = spec.columns or ("sentence",)
+    return corpus(spec.corpus, columns, files.get(spec.corpus), spec.corpus_sha256 or None, spec.words)
 
 
 def _named_rows(rows: list) -> dict[str, Any]:
@@ -104,73 +96,72 @@ def _named_rows(rows: list) -> dict[str, Any]:
     return {"corpus_hash": hashlib.sha256("\n".join(texts).encode()).hexdigest(), "corpus_rows": len(rows)}
 
 
-def _encoder(job: Job, settings: Settings) -> Any:
+def _encoder(spec: JobSpec, files: Files) -> Any:
     import torch
 
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.evaluators import RandomEncoder, StaticEmbeddings, random_weights, word_overlap
 
-    if settings["reference"] == "random":
+    if spec.reference == "random":
         return RandomEncoder()
-    if settings["reference"] == "word overlap":
+    if spec.reference == "word overlap":
         return word_overlap
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    name = settings["encoder"]
-    folder = encoder_folder(name, settings["weights"], job.files.get(name))
-    encoder = SentenceEncoder.from_pretrained(folder, pooling=settings.get("pooling"), device=device)
-    if settings["reference"] == "random weights":
-        return random_weights(encoder, settings["seed"])
-    return StaticEmbeddings.from_encoder(encoder) if settings["reference"] == "static" else encoder
+    folder = encoder_folder(spec.encoder, spec.weights, files.get(spec.encoder))
+    encoder = SentenceEncoder.from_pretrained(folder, pooling=spec.pooling or None, device=device)
+    if spec.reference == "random weights":
+        return random_weights(encoder, spec.seed)
+    return StaticEmbeddings.from_encoder(encoder) if spec.reference == "static" else encoder
 
 
 def _trained(
-    encoder: "SentenceEncoder", job: Job, settings: Settings, report: Report | None, cache: Path | None
+    encoder: "SentenceEncoder", spec: JobSpec, files: Files, report: Report | None, cache: Path | None
 ) -> "tuple[SentenceEncoder, dict[str, Any]]":
-    """The trained encoder and the line's training record: from the cache, or trained now.
+    """The trained encoder, and the fields of its record that training gives: from the cache, or trained now.
 
     With a cache a second process that needs the same encoder waits until the first has it.
     """
     if cache is None:
         with TemporaryDirectory() as folder:
-            return encoder, _train(encoder, job, settings, report, Path(folder))
-    own = cache / settings_hash(settings)
+            return encoder, _train(encoder, spec, files, report, Path(folder))
+    own = cache / spec.hash
     cache.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{own}.lock"):
         if cached := read_cached(own):
             return cached
         started = time.monotonic()
-        training = _train(encoder, job, settings, report, cache)
+        training = _train(encoder, spec, files, report, cache)
         if "failure" not in training:
             write_cached(own, encoder, training | {"seconds": round(time.monotonic() - started, 1)})
         return encoder, training
 
 
 def _train(
-    encoder: "SentenceEncoder", job: Job, settings: Settings, report: Report | None, cache: Path
+    encoder: "SentenceEncoder", spec: JobSpec, files: Files, report: Report | None, cache: Path
 ) -> dict[str, Any]:
     """Train in place, after the encoders that the method is given, which the cache keeps for it."""
-    parameters = dict(settings["parameters"])
+    parameters = dict(spec.parameters)
     try:
-        for name, guide in settings["parameters"].items():
-            if isinstance(guide, dict):
-                _, training = _trained(_encoder(job, guide), job, guide, report, cache)
+        for name, guide in spec.parameters.items():
+            if isinstance(guide, JobSpec):
+                _, training = _trained(_encoder(guide, files), guide, files, report, cache)
                 if failure := training.get("failure"):
                     raise ArithmeticError(f"{name}: {failure}")
-                parameters[name] = str(cache / settings_hash(guide))
-        return _fit(encoder, _rows(job, settings), settings | {"parameters": parameters}, report)
+                parameters[name] = str(cache / guide.hash)
+        return _fit(encoder, _rows(spec, files), replace(spec, parameters=parameters), report)
     except ArithmeticError as reason:  # a diverged run would diverge again with the same settings
         return {"failure": str(reason)}
 
 
-def _fit(encoder: "SentenceEncoder", rows: list, settings: Settings, report: Report | None) -> dict[str, Any]:
+def _fit(encoder: "SentenceEncoder", rows: list, spec: JobSpec, report: Report | None) -> dict[str, Any]:
     """Train in place; the dev score of the best step, and the curve at the evaluated steps."""
     from cselab.methods import create_method
     from cselab.training import TrainConfig, train
 
-    config = TrainConfig(**settings["recipe"])
+    config = TrainConfig(**spec.recipe, **({} if spec.seed is None else {"seed": spec.seed}))
     steps = config.length(len(rows))
-    first, _, otherwise = settings["dev"].partition(" or ")
-    chosen_by = otherwise if otherwise and _no_data() else first
+    first, _, otherwise = spec.dev.partition(" or ")
+    chosen_by = otherwise if otherwise and no_data() else first
 
     def reached(_: Any, row: dict[str, Any]) -> None:
         if report is not None:
@@ -178,7 +169,7 @@ def _fit(encoder: "SentenceEncoder", rows: list, settings: Settings, report: Rep
 
     run = train(
         encoder,
-        create_method(settings["method"], **settings["parameters"]),
+        create_method(spec.method, **spec.parameters),
         rows,
         config,
         dev_evaluator(chosen_by.lower(), rows)[0],
@@ -232,29 +223,29 @@ def _measured(
     """All scores of the suites with data, the average of seven STS sets, and the geometry."""
     from cselab.evaluators import Clustering, Geometry, evaluate
 
-    lacks = _no_data()
+    lacks = no_data()
     missing = {suite: lacks for suite in suites if lacks and not suite.startswith("world")}
     wanted = [suite for suite in suites if suite not in missing and suite != DEV]
     on_dev = DEV in suites and DEV not in missing
     if hasattr(model, "encode") and (on_dev or "sts" in wanted or (wanted and geometry == "world")):
         wanted.append("geometry")
     own: dict[str, Suite] = {"clustering": Clustering(seeds=range(k_means_runs)), "geometry": Geometry(split="dev")}
-    line: dict[str, dict] = {"scores": {}, "missing": missing, "failures": {}}
+    found: dict[str, dict] = {"scores": {}, "missing": missing, "failures": {}}
     if wanted:
         on = {"data": "world"} if geometry == "world" and "geometry" in wanted else {}
         scores = evaluate(model, [own.get(suite, suite) for suite in wanted], **on)
         average = {} if scores.avg is None else {"Avg.": scores.avg}
-        line = {
+        found = {
             "scores": scores.scores | average,
             "missing": missing | scores.missing,
             "failures": dict(scores.failures),
         }
     if on_dev:
-        line["scores"] |= evaluate(model, replace(load_sts("STS-B", split="dev"), name=DEV)).scores
-    return line
+        found["scores"] |= evaluate(model, replace(load_sts("STS-B", split="dev"), name=DEV)).scores
+    return found
 
 
-def _no_data() -> str:
+def no_data() -> str:
     """Why the real data cannot be read here; empty where they can."""
     from cselab.data import senteval_folder
 
@@ -268,7 +259,7 @@ def _no_data() -> str:
 # ------------------------------------------------------------------------------------------------ cached encoders
 
 TRAINING = "training.json"
-"""The training record of a line; written last, so that a folder without it is incomplete."""
+"""The fields of a record that training gives; written last, so that a folder without it is incomplete."""
 
 
 def write_cached(folder: Path, encoder: "SentenceEncoder", training: dict[str, Any]) -> None:

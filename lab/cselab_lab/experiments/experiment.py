@@ -22,7 +22,7 @@ Values = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Claim:
+class Hypothesis:
     """Something that a paper claims about some rows: a weighted sum of their numbers, positive where the claim holds.
 
     Attributes:
@@ -63,7 +63,7 @@ class Claim:
         return margin
 
 
-class Above(Claim):
+class Above(Hypothesis):
     """One row scores above a second row: their difference.
 
     >>> Above("noise in the negatives costs points", "SimCSE", "+noise").statistic({"SimCSE": 50.0, "+noise": 47.0})
@@ -84,7 +84,7 @@ class Equivalent(Above):
     small = True
 
 
-class Trend(Claim):
+class Trend(Hypothesis):
     """The numbers rise from the first row to the last: the slope of the line through them, a row apart.
 
     >>> Trend("more rows help", ("M = 0", "half", "full")).statistic({"M = 0": 64.0, "half": 71.0, "full": 76.0})
@@ -103,7 +103,7 @@ class Trend(Claim):
         return margin / (len(self.labels) - 1)
 
 
-class Order(Claim):
+class Order(Hypothesis):
     """The rows are in this order, from the lowest to the highest: Kendall's tau, 1 for this, -1 for the reverse.
 
     >>> Order("parts add up", ("none", "one", "both")).statistic({"none": 1.0, "one": 3.0, "both": 2.0})
@@ -271,7 +271,7 @@ class Experiment:
     question: str
     rows: tuple[Row, ...]
     columns: tuple[Column, ...] = STS_COLUMNS
-    claims: tuple[Claim, ...] = ()
+    claims: tuple[Hypothesis, ...] = ()
     baseline: str = "plain"
     suites: tuple[str, ...] = ("sts",)
     headlines: tuple[str, ...] = ()

@@ -1,12 +1,13 @@
 """The plan of an experiment: the profiles, which set the size of its rows, and the jobs.
 
-A row under a profile has settings, and settings with a seed are a job: `expand_rows`, `jobs`.
+A row under a profile asks something (`JobSpec`), and with a seed that is a job: `expand_rows`, `jobs`.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +18,7 @@ from .experiment import DEV, Experiment, Row, Size, times
 from .identity import KNOWN, bundled_weights, identify_encoder, identify_text
 
 if TYPE_CHECKING:
+    from cselab.methods import Recipe
     from cselab.training import TrainConfig
 
 # ------------------------------------------------------------------------------------------------ recipes, profiles
@@ -94,7 +96,7 @@ class Profile:
     Args:
         name: a key of `PROFILES`.
         encoders: the backbone of rows with the encoder "base", "large", ...; the remaining rows do not run.
-        corpus: see `cselab_lab.experiments.run.corpus`.
+        corpus: see `cselab_lab.experiments.corpora.corpus`.
         dev: the pairs that select the best step: "Classroom-STS", "STS-B", or "STS-B or Classroom-STS", which is the
             first where its data are.
         seeds: the default seeds.
@@ -277,14 +279,7 @@ def with_changes(
     )
 
 
-# ------------------------------------------------------------------------------------------------ settings, jobs
-
-
-Settings = dict[str, Any]
-"""Everything that decides the numbers of a row, JSON-able."""
-
-Line = dict[str, Any]
-"""A finished job, as one line of a file of results."""
+# ------------------------------------------------------------------------------------------------ jobs
 
 
 class NotPossible(ValueError):
@@ -292,28 +287,118 @@ class NotPossible(ValueError):
 
 
 @dataclass(frozen=True)
+class JobSpec:
+    """What is asked of a job: all that decides its numbers. `to_json` is the "settings" of a line of results.
+
+    Attributes:
+        reference, pooling, posthoc: as in `Row`.
+        encoder, weights: the name, and the beginning of the SHA-256 of its weights where known.
+        corpus, corpus_sha256, words: the text, the SHA-256 of its file where known, and the sentences that are read.
+        fit_on, dev: as in `Profile`.
+        columns, method: the method that trains the encoder, and the columns of its rows; empty without training.
+        parameters: all hyper-parameters, so that a changed default is a new job. An encoder that is trained first is
+            a `JobSpec`.
+        recipe: fields of `TrainConfig`, without the seed.
+        seed: None where nothing is drawn at random, or for all seeds of a row.
+    """
+
+    reference: str | None = None
+    encoder: str = ""
+    weights: str | None = None
+    pooling: str = ""
+    posthoc: str | None = None
+    corpus: str = ""
+    corpus_sha256: str = ""
+    words: tuple[int, int] | None = None
+    fit_on: int | None = None
+    columns: tuple[str, ...] = ()
+    method: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    dev: str = ""
+    seed: int | None = None
+
+    @classmethod
+    def from_json(cls, settings: Mapping[str, Any]) -> "JobSpec":
+        """The inverse of `to_json`; settings with unknown names are different jobs, and keep their hash in the line."""
+        known = {one.name: settings[one.name] for one in fields(cls) if one.name in settings}
+        for name in known.keys() & {"words", "columns"}:
+            known[name] = tuple(known[name])
+        known["recipe"] = dict(settings.get("recipe", {}))
+        known["seed"] = known["recipe"].pop("seed", settings.get("seed"))
+        known["parameters"] = {
+            name: cls.from_json(value) if isinstance(value, dict) else value
+            for name, value in settings.get("parameters", {}).items()
+        }
+        return cls(**known)
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings by name, without those that the job does not have. A trained job has its seed in the recipe."""
+        found: dict[str, Any] = {"reference": self.reference}
+        seed = {} if self.seed is None else {"seed": self.seed}
+        if self.encoder:
+            found |= {"encoder": self.encoder, "weights": self.weights}
+        if self.pooling:
+            found |= {"pooling": self.pooling, "posthoc": self.posthoc}
+        found |= {name: value for name in ("corpus", "corpus_sha256", "words") if (value := getattr(self, name))}
+        if self.posthoc:
+            found["fit_on"] = self.fit_on
+        if not self.method:
+            return found | seed
+        return found | {
+            "columns": self.columns,
+            "method": self.method,
+            "parameters": {
+                name: value.to_json() if isinstance(value, JobSpec) else value
+                for name, value in self.parameters.items()
+            },
+            "recipe": {**self.recipe, **seed},
+            "dev": self.dev,
+        }
+
+    def with_seed(self, seed: int | None) -> "JobSpec":
+        """With a seed, which also applies to the encoders that are trained first; None removes it."""
+        parameters = {
+            name: value.with_seed(seed) if isinstance(value, JobSpec) else value
+            for name, value in self.parameters.items()
+        }
+        return replace(self, parameters=parameters, seed=seed)
+
+    @cached_property
+    def hash(self) -> str:
+        """Sixteen hexadecimal digits of the settings' SHA-256."""
+        content = json.dumps(self.to_json(), sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
 class Job:
     """One row with one seed.
 
     Attributes:
-        label: the label of the row.
-        seed: None where nothing is drawn at random.
-        settings: everything that decides the numbers.
+        experiment, profile, label: the names of the experiment, its profile and the row.
+        spec: what is asked.
         suites, geometry: the measures, if the data exist; see `Profile`.
-        files: where the corpus and the encoder lie on this machine; no part of the settings.
+        files: where the corpus and the encoder lie on this machine; no part of what is asked.
     """
 
+    experiment: str
+    profile: str
     label: str
-    seed: int | None
-    settings: Settings
+    spec: JobSpec
     suites: tuple[str, ...]
     geometry: str
     files: Mapping[str, Path] = field(default_factory=dict)
 
     @property
+    def seed(self) -> int | None:
+        """None where nothing is drawn at random."""
+        return self.spec.seed
+
+    @property
     def hash(self) -> str:
-        """Equal for two jobs exactly when they would compute the same."""
-        return settings_hash(self.settings)
+        """Equal for two jobs that would compute the same."""
+        return self.spec.hash
 
     @property
     def name(self) -> str:
@@ -321,23 +406,12 @@ class Job:
         return self.label if self.seed is None else f"{self.label}, seed {self.seed}"
 
 
-def hash_without_seed(settings: Iterable[Settings]) -> list[str]:
-    """For the settings of each job a hash that all seeds of a row share."""
-    return [settings_hash(with_seed(one, None)) for one in settings]
-
-
-def settings_hash(settings: Settings) -> str:
-    """Sixteen hexadecimal digits of the settings' sha256."""
-    content = json.dumps(settings, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-
 def jobs(
     experiment: Experiment, profile: Profile, seeds: Sequence[int] | None = None
 ) -> tuple[list[Job], dict[str, str]]:
     """The jobs of an experiment, seed by seed so that a run that stops early has whole tables, and the rows that
-    cannot be run with the reason. Rows with the same settings give one job, under the first label. Without seeds
-    each row has its own (`Experiment.seeds`).
+    cannot be run with the reason. Rows that ask the same give one job, under the first label. Without seeds each row
+    has its own (`Experiment.seeds`).
     """
     possible, reasons = expand_rows(experiment, profile)
     suites = profile.suites
@@ -346,41 +420,28 @@ def jobs(
     drawn = {row.label: seeds or experiment.seeds(row, profile) for row in experiment.all_rows if row.drawn}
     distinct: dict[str, Job] = {}
     for seed in dict.fromkeys((None, *(seeds or (*profile.seeds, *profile.headline_seeds)))):
-        for label, settings in possible.items():
+        for label, spec in possible.items():
             if seed in drawn.get(label, (None,)):
-                seeded = settings if seed is None else with_seed(settings, seed)
-                job = Job(label, seed, seeded, suites, profile.geometry, profile.files)
-                distinct.setdefault(job.hash, job)
+                seeded = spec.with_seed(seed)
+                job = Job(experiment.name, profile.name, label, seeded, suites, profile.geometry, profile.files)
+                distinct.setdefault(seeded.hash, job)
     return list(distinct.values()), reasons
 
 
-def with_seed(settings: Settings, seed: int | None) -> Settings:
-    """The settings of a row with a seed, which also applies to the rows that are trained first; None removes it."""
-    own = {} if seed is None else {"seed": seed}
-    if "recipe" not in settings:
-        return {name: value for name, value in settings.items() if name != "seed"} | own
-    recipe = {name: value for name, value in settings["recipe"].items() if name != "seed"}
-    parameters = {
-        name: with_seed(value, seed) if isinstance(value, dict) else value
-        for name, value in settings["parameters"].items()
-    }
-    return settings | {"recipe": recipe | own, "parameters": parameters}
-
-
-def expand_rows(experiment: Experiment, profile: Profile) -> tuple[dict[str, Settings], dict[str, str]]:
-    """The settings of each row that can run, without the seed, and the reasons for the remaining rows."""
-    possible: dict[str, Settings] = {}
+def expand_rows(experiment: Experiment, profile: Profile) -> tuple[dict[str, JobSpec], dict[str, str]]:
+    """What each row that can run asks, without the seed, and the reasons for the remaining rows."""
+    possible: dict[str, JobSpec] = {}
     reasons: dict[str, str] = {}
     for row in experiment.all_rows:
         try:
-            possible[row.label] = _settings(row, profile)
+            possible[row.label] = _spec(row, profile)
         except NotPossible as reason:
             reasons[row.label] = str(reason)
     return possible, reasons
 
 
-def _settings(row: Row, profile: Profile) -> Settings:
-    """Everything that decides the numbers of a row, but the seed; no method is built for it.
+def _spec(row: Row, profile: Profile) -> JobSpec:
+    """What a row asks, without the seed; no method is built for it.
 
     Raises:
         NotPossible: the profile lacks the encoder, the method or hyper-parameter does not exist yet, or a number that
@@ -390,62 +451,64 @@ def _settings(row: Row, profile: Profile) -> Settings:
         raise NotPossible(f"no {row.encoder} encoder under {profile.name}")
     if row.corpus and profile.corpus.startswith("world:"):
         raise NotPossible(f"no {row.corpus} text under {profile.name}")
-    backbone = profile.encoders[row.encoder]
-    settings: Settings = {"reference": row.reference}
+    backbone, corpus = profile.encoders[row.encoder], row.corpus or profile.corpus
+    asked: dict[str, Any] = {"reference": row.reference}
     if row.reference in (None, "static", "random weights"):
         weights = bundled_weights(backbone.name) or profile.hashes.get(backbone.name)
-        settings |= {"encoder": backbone.name, "weights": weights and weights[:16]}
+        asked |= {"encoder": backbone.name, "weights": weights and weights[:16]}
     if row.reference in (None, "random weights"):
-        settings |= {"pooling": row.pooling or profile.pooling, "posthoc": row.posthoc}
+        asked |= {"pooling": row.pooling or profile.pooling, "posthoc": row.posthoc}
     if row.posthoc is not None or row.method is not None:
-        settings |= _text_settings(row.corpus or profile.corpus, profile)
+        asked |= {"corpus": corpus, "corpus_sha256": profile.hashes.get(corpus, ""), "words": profile.words}
     if row.posthoc is not None:
-        settings["fit_on"] = profile.fit_on
+        asked["fit_on"] = profile.fit_on
     if row.method is not None:
-        settings |= _training_settings(row, row.method, profile, backbone)
-    return settings
+        asked |= _training(row, row.method, profile, backbone)
+    return JobSpec(**asked)
 
 
-def _text_settings(name: str, profile: Profile) -> Settings:
-    """The name of a text, the SHA-256 of its file where known, and the sentences that are read."""
-    settings: Settings = {"corpus": name}
-    if name in profile.hashes:
-        settings["corpus_sha256"] = profile.hashes[name]
-    if profile.words:
-        settings["words"] = list(profile.words)
-    return settings
-
-
-def _training_settings(row: Row, method: str, profile: Profile, backbone: Backbone) -> Settings:
-    """The columns of the corpus, the method with all its hyper-parameters, the recipe, the dev pairs."""
+def _training(row: Row, method: str, profile: Profile, backbone: Backbone) -> dict[str, Any]:
+    """The part of `JobSpec` that a method needs: columns, hyper-parameters, recipe, dev pairs."""
     from cselab.methods import METHODS
 
     if method not in METHODS:
         raise NotPossible(f"the method {method!r} does not exist yet")
-    columns = list(METHODS[method].columns)
-    if columns != ["sentence"] and not profile.corpus.startswith("world:"):
+    columns = METHODS[method].columns
+    if columns != ("sentence",) and not profile.corpus.startswith("world:"):
         raise NotPossible(f"{profile.corpus} has no rows of {', '.join(columns)} from the world")
-    recipe = {**profile.recipe, **backbone.recipe}
-    own = METHODS[method].recipes.get(backbone.family) if profile.own_recipes else None
-    recipe |= own.settings() if own else {} if row.rate == 1 else {"lr": times(row.rate)(recipe["lr"])}
-    if missing := [name for name, value in row.recipe.items() if callable(value) and name not in recipe]:
+    recipe, own = base_recipe(method, profile, backbone)
+    changes = {**({} if own or row.rate == 1 else {"lr": times(row.rate)}), **row.recipe}
+    if missing := [name for name, value in changes.items() if callable(value) and name not in recipe]:
         raise NotPossible(f"the recipe of {profile.name} has no {', '.join(missing)}")
-    recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in row.recipe.items()}
+    recipe |= {name: value(recipe[name]) if callable(value) else value for name, value in changes.items()}
     given = (own.hyperparameters if own else {}) | {
-        name: _settings(value, profile) if isinstance(value, Row) else value for name, value in row.parameters.items()
+        name: _spec(value, profile) if isinstance(value, Row) else value for name, value in row.parameters.items()
     }
-    settings = {
+    parameters = _parameters(method, given, Size(backbone.width, recipe["batch_size"]))
+    pooling = {"pooling": own.pooling} if own and not row.pooling else {}
+    return {
         "columns": columns,
         "method": method,
-        "parameters": _parameters(method, given, Size(backbone.width, recipe["batch_size"])),
+        "parameters": parameters,
         "recipe": recipe,
         "dev": profile.dev,
+        **pooling,
     }
-    return settings | ({"pooling": own.pooling} if own and not row.pooling else {})
 
 
-def _parameters(method: str, given: Mapping[str, Any], size: Size) -> Settings:
-    """All hyper-parameters of a method for this size, so that a changed default is a new job."""
+def base_recipe(method: str, profile: Profile, backbone: Backbone) -> "tuple[dict[str, Any], Recipe | None]":
+    """The recipe of a method before a row's own changes, and the recipe of its paper if that is in it.
+
+    The profile's, over it the encoder's, and over both the paper's where the profile uses those.
+    """
+    from cselab.methods import METHODS
+
+    own = METHODS[method].recipes.get(backbone.family) if profile.own_recipes else None
+    return {**profile.recipe, **backbone.recipe, **(own.settings() if own else {})}, own
+
+
+def _parameters(method: str, given: Mapping[str, Any], size: Size) -> dict[str, Any]:
+    """All hyper-parameters of a method for this size."""
     from cselab.methods import METHODS
 
     known, variants = METHODS[method].hyperparameters(), METHODS[method].variants
@@ -465,8 +528,7 @@ def recipe_source(row: Row, profile: Profile) -> str:
 
     if not profile.own_recipes or row.method is None or row.encoder not in profile.encoders:
         return ""
-    own = METHODS[row.method].recipes.get(profile.encoders[row.encoder].family)
-    used = {**profile.recipe, **profile.encoders[row.encoder].recipe, **(own.settings() if own else {})}
+    used, own = base_recipe(row.method, profile, profile.encoders[row.encoder])
     source = f"{own.whose or METHODS[row.method].title}'s recipe" if own else "SimCSE's recipe, because it has none"
     length = "" if used["max_length"] == profile.recipe["max_length"] else f", {used['max_length']} tokens"
     epochs = f"{used['epochs']:g} epoch" + "s" * (used["epochs"] != 1)

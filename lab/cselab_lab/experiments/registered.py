@@ -13,7 +13,7 @@ import cselab
 FILE = Path(__file__).with_name("registered.json")
 METHOD_FILES = Path(cselab.__file__).parent / "methods"
 DEV_SETS = ("auto", "sts-b", "classroom-sts", "world", "corpus", "none")
-"""The choices of `--dev`: what selects the best step; see `cselab_lab.experiments.run.dev_evaluator`."""
+"""The choices of `--dev`: what selects the best step; see `cselab_lab.experiments.dev.dev_evaluator`."""
 
 
 def of_the_classes() -> dict[str, Any]:

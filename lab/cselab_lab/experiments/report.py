@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from pathlib import Path
@@ -13,10 +13,10 @@ import numpy as np
 
 from cselab_lab.tables import table
 
-from .experiment import DEV, Claim, Column, Experiment, Row, get_experiment
+from .experiment import DEV, Column, Experiment, Hypothesis, Row, get_experiment
 from .identity import statement
-from .plan import Line, Profile, Settings, expand_rows, get_profile, hash_without_seed, recipe_source
-from .store import RESULTS, Store, recorded_results
+from .plan import JobSpec, Profile, expand_rows, get_profile, recipe_source
+from .store import RESULTS, JobRecord, Store, recorded_results
 from .verdicts import GEOMETRY, ManyTests, Verdict, interval, judge, signed
 
 if TYPE_CHECKING:
@@ -40,13 +40,15 @@ class Results:
         lines: the finished jobs by row and seed (None if nothing is drawn).
         reasons: why a row cannot be run under this profile.
         other: the number of lines with different settings, which are not read.
+        specs: what each row asks, without the seed.
     """
 
     experiment: Experiment
     profile: Profile
-    lines: Mapping[str, Mapping[int | None, Line]]
+    lines: Mapping[str, Mapping[int | None, JobRecord]]
     reasons: Mapping[str, str]
     other: int = 0
+    specs: Mapping[str, JobSpec] = field(default_factory=dict)
 
     @property
     def nothing(self) -> str:
@@ -61,7 +63,7 @@ class Results:
         """
         self._check(label)
         over = next((column.over for column in self.experiment.columns if column.measure == measure), ()) or (measure,)
-        scores = {seed: line["scores"] for seed, line in self.lines.get(label, {}).items()}
+        scores = {seed: record.scores for seed, record in self.lines.get(label, {}).items()}
         return {
             seed: mean(of[name] for name in over) for seed, of in scores.items() if all(name in of for name in over)
         }
@@ -103,16 +105,21 @@ class Results:
     def curves(self, label: str) -> dict[int | None, list[dict[str, float]]]:
         """The evaluated steps of each seed: step, loss, score, alignment, uniformity ..."""
         self._check(label)
-        return {seed: line["curve"] for seed, line in self.lines.get(label, {}).items() if "curve" in line}
+        found = self.lines.get(label, {})
+        return {seed: record.curve for seed, record in found.items() if record.curve is not None}
 
     def measure(self, column: Column) -> str:
         """The number for a column: its own, or the first measured replacement if no row has the column."""
         return next((name for name in (column.measure, *STAND_INS) if name in self.measured), column.measure)
 
+    @property
+    def _records(self) -> list[JobRecord]:
+        return [record for seeds in self.lines.values() for record in seeds.values()]
+
     @cached_property
     def measured(self) -> set[str]:
         """The numbers of at least one row; a mean only if all its parts exist."""
-        names = {name for seeds in self.lines.values() for line in seeds.values() for name in line["scores"]}
+        names = {name for record in self._records for name in record.scores}
         return names | {one.measure for one in self.experiment.columns if one.over and names.issuperset(one.over)}
 
     def to_frame(self, *only: str) -> "DataFrame":
@@ -153,7 +160,7 @@ class Results:
             **moments,
             "difference": _difference(moments["ours"], cell.value) if measure == column.measure else None,
             **gains,
-            "failed": sum(line["failure"] is not None for line in self.lines.get(row.label, {}).values()),
+            "failed": sum(record.failure is not None for record in self.lines.get(row.label, {}).values()),
             "note": "; ".join(filter(None, (self.reasons.get(row.label), cell.note))),
         }
 
@@ -177,7 +184,7 @@ class Results:
             for claim, own in zip(self.experiment.claims, chosen, strict=True)
         ]
 
-    def _verdict(self, claim: Claim, column: Column, measure: str) -> Verdict:
+    def _verdict(self, claim: Hypothesis, column: Column, measure: str) -> Verdict:
         in_the_paper = self.experiment.cells([column])
         cells = {name: in_the_paper[name, column.measure] for name in claim.labels}
         printed = {name: cell.value for name, cell in cells.items() if cell.value is not None}
@@ -212,9 +219,8 @@ class Results:
         chosen = frame[frame["column"] == column].set_index("row")
         notes = [] if form in ("latex", "tex", "csv") else [note for note in dict.fromkeys(chosen["note"]) if note]
         own = self.profile.encoders["base"].name if self.profile.own_encoder else ""
-        settings = expand_rows(self.experiment, self.profile)[0] if self.experiment.shows else {}
         rows = {
-            label: _shown_settings(settings.get(label, {}), self.experiment.shows) | _table_cells(cell, notes, own)
+            label: _shown_settings(self.specs.get(label), self.experiment.shows) | _table_cells(cell, notes, own)
             for label, cell in chosen.iterrows()
         }
         for name in names[len(self.experiment.columns) :] if column == names[0] else ():
@@ -239,12 +245,7 @@ class Results:
         """A sentence on each encoder and text that does not come with cselab: whether it is the published one."""
         used = {row.encoder for row in self.experiment.all_rows if row.label in self.lines}
         names = [self.profile.encoders[name].name for name in self.profile.encoders if name in used | {"base"}]
-        rows = {
-            line["settings"]["corpus"]: line["corpus_rows"]
-            for seeds in self.lines.values()
-            for line in seeds.values()
-            if "corpus_rows" in line
-        }
+        rows = {of.spec.corpus: of.corpus_rows for of in self._records if of.corpus_rows is not None}
         texts = [("corpus", name) for name in rows or {self.profile.corpus: None}]
         found = [*(("encoder", name) for name in names), *texts]
         known = self.profile.hashes
@@ -259,17 +260,15 @@ class Results:
 
     def _sources(self) -> str:
         """The encoder and the corpus with the beginning of their SHA-256, and the version of cselab."""
-        lines = [line for seeds in self.lines.values() for line in seeds.values()]
-        settings = [line["settings"] for line in lines]
-        weights = {(one["encoder"], one["weights"] or "not verified") for one in settings if "encoder" in one}
+        weights = {(of.spec.encoder, of.spec.weights or "not verified") for of in self._records if of.spec.encoder}
         texts = {
-            (of["corpus"], of.get("corpus_sha256", line.get("corpus_hash", "not recorded"))[:16])
-            for line, of in zip(lines, settings, strict=True)
-            if "corpus" in of
+            (of.spec.corpus, (of.spec.corpus_sha256 or of.corpus_hash or "not recorded")[:16])
+            for of in self._records
+            if of.spec.corpus
         }
         named = [f"encoder {name} ({digest})" for name, digest in sorted(weights)]
         named += [f"corpus {name} ({digest})" for name, digest in sorted(texts)]
-        versions = sorted({str(line["versions"].get("cselab")) for line in lines})
+        versions = sorted({str(of.versions.get("cselab")) for of in self._records})
         return ", ".join([*named, f"cselab {' and '.join(versions)}"])
 
     def recipes(self) -> list[str]:
@@ -319,19 +318,18 @@ def read_results(
         ResultsError: a damaged or foreign line in the results file, named.
     """
     experiment, profile = get_experiment(experiment), get_profile(profile)
-    found = list(_store(folder, experiment, profile).read().values())
-    recorded: dict[str, dict[int | None, Line]] = defaultdict(dict)
-    hashes = {}
-    for line, key in zip(found, hash_without_seed([line["settings"] for line in found]), strict=True):
-        recorded[key][line["seed"]] = line
-        if "corpus_sha256" in line["settings"]:
-            hashes[line["settings"]["corpus"]] = line["settings"]["corpus_sha256"]
+    found = _store(folder, experiment, profile).read()
+    hashes = {of.spec.corpus: of.spec.corpus_sha256 for of in found.values() if of.spec.corpus_sha256}
     profile = replace(profile, hashes={**hashes, **profile.hashes})  # hashes of texts that the plan does not know
-    possible, reasons = expand_rows(experiment, profile)
-    keys = dict(zip(possible, hash_without_seed(possible.values()), strict=True))
-    lines = {label: recorded[key] for label, key in keys.items() if key in recorded}
-    other = sum(len(seeds) for key, seeds in recorded.items() if key not in keys.values())
-    return Results(experiment, profile, lines, reasons, other)
+    specs, reasons = expand_rows(experiment, profile)
+    seeds = {record.seed for record in found.values()}
+    lines, other = {}, set(found)
+    for label, spec in specs.items():
+        asked = {spec.with_seed(seed).hash for seed in seeds} & found.keys()
+        if asked:
+            lines[label] = {record.seed: record for job, record in found.items() if job in asked}
+            other -= asked
+    return Results(experiment, profile, lines, reasons, len(other), specs)
 
 
 def _store(folder: str | Path | None, experiment: Experiment, profile: Profile) -> Store:
@@ -361,8 +359,9 @@ def _moments(by_seed: Mapping[int | None, float]) -> dict[str, Any]:
     return {"ours": mean(values) if values else None, "sd": spread, "n": len(values)}
 
 
-def _shown_settings(settings: Settings, names: Sequence[str]) -> dict[str, str]:
+def _shown_settings(spec: JobSpec | None, names: Sequence[str]) -> dict[str, str]:
     """The chosen settings of a row as the cells of a table."""
+    settings = spec.to_json() if spec is not None else {}
     flat = settings | settings.get("parameters", {}) | settings.get("recipe", {})
     return {name: f"{flat.get(name) or ''}" for name in names}
 

@@ -2,11 +2,11 @@
 
 import time
 from collections import deque
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from filelock import FileLock
 
@@ -14,12 +14,12 @@ from cselab._util.checksums import sha256_of
 from cselab._util.progress import Progress
 from cselab.data import MissingFile
 
-from .compute import _no_data, run_job
+from .compute import no_data, run_job
 from .corpora import TEXTS, text_file
 from .experiment import Experiment, get_experiment
-from .plan import Job, Line, Profile, get_profile, jobs
+from .plan import Job, Profile, get_profile, jobs
 from .report import Results, read_results
-from .store import RESULTS, Store
+from .store import RESULTS, JobRecord, Store
 
 LOOK_AGAIN = 1.0
 """Seconds between two checks for jobs that a second command computes."""
@@ -77,7 +77,7 @@ def run_experiment(
     store = Store(folder, experiment.name, profile.name)
     todo = _unfinished(store, [job for job in jobs(experiment, profile, chosen)[0] if not only or job.label in labels])
     if not scheduler:
-        for name in TEXTS.keys() & {job.settings.get("corpus") for job in todo} - profile.files.keys():
+        for name in TEXTS.keys() & {job.spec.corpus for job in todo} - profile.files.keys():
             text_file(name)
     failed: dict[str, str] = {}
     with ExitStack() as stack:
@@ -86,8 +86,8 @@ def run_experiment(
         progress = JobProgress(bar)
         cache = None if keep_encoders is None else Path(keep_encoders).resolve()
         if todo:
-            executor = stack.enter_context(_executor(workers, scheduler, progress, cache))
-            failed = _execute(todo, store, executor, progress)
+            submit, capacity = stack.enter_context(_executor(workers, scheduler, progress, cache))
+            failed = _execute(todo, store, submit, capacity, progress)
     if failed:
         errors = "\n".join(
             f"  {'; '.join(name for name in failed if failed[name] == error)}: {error}"
@@ -122,109 +122,83 @@ def _unfinished(store: Store, wanted: Sequence[Job]) -> list[Job]:
     for job in wanted:
         if _complete(done.get(job.hash)):
             continue
-        enough = (line for line in elsewhere[job.hash] if _complete(line) and set(job.suites) <= set(line["suites"]))
-        if line := next(enough, None):
-            store.append(_named(store, job) | {"from": line.get("from", line["experiment"])})
+        finished = (record for record in elsewhere[job.hash] if _complete(record))
+        if record := next((one for one in finished if set(job.suites) <= set(one.suites)), None):
+            store.append(JobRecord.of(job, source=record.source or record.experiment))
         else:
             todo.append(job)
     return todo
 
 
-def _complete(line: Line | None) -> bool:
+def _complete(record: JobRecord | None) -> bool:
     """Whether a job is done: nothing that its line lacks could be measured now, because its data have come."""
-    lacks = any(name in ("sts", "transfer", "clustering") for name in line["missing"]) if line else False
-    return line is not None and not (lacks and not _no_data())
+    if record is None:
+        return False
+    return bool(no_data()) or record.missing.keys().isdisjoint(("sts", "transfer", "clustering"))
 
 
-def _named(store: Store, job: Job) -> Line:
-    """The part of a line that names its job."""
-    return {
-        "experiment": store.experiment,
-        "profile": store.profile,
-        "row": job.label,
-        "seed": job.seed,
-        "hash": job.hash,
-    }
+Submit = Callable[[Job], Future[JobRecord]]
 
 
-def _execute(todo: Sequence[Job], store: Store, executor: "Executor", progress: "JobProgress") -> dict[str, str]:
-    """Compute all jobs that are not reserved; returns the errors of failed jobs, by name."""
-    waiting, locks, failed = deque(todo), dict[str, FileLock](), dict[str, str]()
-    try:
-        while waiting or locks:
+def _execute(
+    todo: Sequence[Job], store: Store, submit: Submit, capacity: int, progress: "JobProgress"
+) -> dict[str, str]:
+    """Compute all jobs that are not reserved, `capacity` at a time; returns the errors of failed jobs, by name."""
+    waiting, failed = deque(todo), dict[str, str]()
+    running = dict[Future[JobRecord], tuple[Job, FileLock]]()
+    with ExitStack() as locks:
+        while waiting or running:
             for _ in range(len(waiting)):
-                if len(locks) >= executor.capacity:
+                if len(running) >= capacity:
                     break
                 job = waiting.popleft()
                 lock = store.lock_job(job.hash)
                 if lock is None:
                     waiting.append(job)
-                elif _complete(store.read().get(job.hash)):
+                    continue
+                locks.callback(lock.release)
+                if _complete(store.read().get(job.hash)):
                     lock.release()
                     progress.finished(f"{job.name}, by a second command,", 0)
                 else:
-                    locks[job.hash] = lock
-                    executor.submit(job)
-            if not locks:
+                    running[submit(job)] = job, lock
+            if not running:
                 if waiting:
                     time.sleep(LOOK_AGAIN)
                 continue
-            job, outcome = executor.next()
-            if isinstance(outcome, Exception):
-                failed[job.name] = f"{type(outcome).__name__}: {outcome}"
-            else:
-                store.append(_named(store, job) | {"settings": job.settings, "suites": list(job.suites)} | outcome)
-            locks.pop(job.hash).release()
-            progress.finished(job.name, 0.0 if isinstance(outcome, Exception) else outcome["seconds"])
-    finally:
-        for lock in locks.values():
-            lock.release()
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                job, lock = running.pop(future)
+                error = future.exception()
+                if error is None:
+                    store.append(future.result())
+                else:
+                    failed[job.name] = f"{type(error).__name__}: {error}"
+                lock.release()
+                progress.finished(job.name, 0.0 if error else future.result().seconds or 0.0)
     return failed
 
 
-# ------------------------------------------------------------------------------------------------ executors
-
-
-class Executor(Protocol):
-    """Where jobs are computed: in this process, or on Dask (`cselab_lab.experiments.cluster`).
-
-    `capacity` jobs at a time may be submitted; `next` waits for one of them, and gives it with its line or its error.
-    """
-
-    capacity: int
-
-    def submit(self, job: Job) -> None: ...
-
-    def next(self) -> tuple[Job, Line | Exception]: ...
-
-
-class LocalExecutor:
-    """One job at a time, in this process."""
-
-    capacity = 1
-
-    def __init__(self, progress: "JobProgress", cache: Path | None = None) -> None:
-        self.progress, self.cache, self.waiting = progress, cache, deque[Job]()
-
-    def submit(self, job: Job) -> None:
-        self.waiting.append(job)
-
-    def next(self) -> tuple[Job, Line | Exception]:
-        job = self.waiting.popleft()
-        try:
-            return job, run_job(job, lambda step, steps: self.progress.reached(job.name, step, steps), self.cache)
-        except Exception as error:  # the next job may succeed: all errors are named at the end
-            return job, error
-
-
+@contextmanager
 def _executor(
     workers: int, scheduler: str | None, progress: "JobProgress", cache: Path | None
-) -> AbstractContextManager[Executor]:
+) -> Iterator[tuple[Submit, int]]:
+    """How a job is submitted, and how many at a time: to Dask workers, or to this process, which computes at once."""
     if workers or scheduler:
-        from .cluster import Cluster
+        from .cluster import dask_workers
 
-        return Cluster(run_job, progress.reached, workers, scheduler, cache)
-    return nullcontext(LocalExecutor(progress, cache))
+        with dask_workers(run_job, progress.reached, workers, scheduler, cache) as found:
+            yield found
+        return
+
+    def compute(job: Job) -> Future[JobRecord]:
+        future = Future[JobRecord]()
+        try:
+            future.set_result(run_job(job, lambda step, steps: progress.reached(job.name, step, steps), cache))
+        except Exception as error:  # the next job may succeed: all errors are named at the end
+            future.set_exception(error)
+        return future
+
+    yield compute, 1
 
 
 class JobProgress:

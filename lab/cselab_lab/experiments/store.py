@@ -7,21 +7,19 @@ the next writer cuts off.
 import json
 import os
 from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from cselab._util.reading import parse_json_lines
 
-from .plan import Line
+from .plan import Job, JobSpec
 
 RESULTS = Path("results")
 """The default folder, in the current directory."""
-
-NAMED = {"experiment", "profile", "row", "seed", "hash"}
-KEYS = NAMED | {"settings", "scores", "versions"}
-REFERENCE = NAMED | {"from"}
-"""The keys of a line whose job a different experiment has computed: "from" names the experiment."""
 
 
 def recorded_results() -> Path:
@@ -33,6 +31,89 @@ def recorded_results() -> Path:
 
 class ResultsError(ValueError):
     """A results file with a foreign line; the message names the file and the line."""
+
+
+IN_JSON = {"spec": "settings", "source": "from"}
+"""The keys of a line that have a different name in `JobRecord`."""
+
+REFERENCE = {"experiment", "profile", "row", "seed", "hash", "from"}
+FINISHED = REFERENCE - {"from"} | {"settings", "scores", "versions"}
+"""The keys that a line must have."""
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """A finished job: one line of a file of results.
+
+    Attributes:
+        experiment, profile, row, seed: which job.
+        hash: that of `spec` when the job was computed.
+        spec: what was asked; empty in a line that only refers to a different experiment.
+        suites: the suites that were asked for.
+        failure: why training broke down, or None.
+        scores: numbers by name.
+        missing, failures: omitted and failed measures with reasons.
+        encoder_hash: of the weights before training.
+        best_step, curve: the best step of training, and the history at the evaluated steps.
+        corpus_hash, corpus_rows: of the rows as they were read.
+        passes: only in older lines.
+        seconds, threads, scoring, versions: how it was computed.
+        source: the experiment that computed the job, in a line that refers to it.
+    """
+
+    experiment: str
+    profile: str
+    row: str
+    seed: int | None
+    hash: str
+    spec: JobSpec
+    suites: tuple[str, ...] = ()
+    failure: str | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    encoder_hash: str | None = None
+    best_step: int | None = None
+    curve: list[dict[str, float]] | None = None
+    corpus_hash: str | None = None
+    corpus_rows: int | None = None
+    passes: int | None = None
+    seconds: float | None = None
+    threads: int | None = None
+    scoring: str | None = None
+    versions: Mapping[str, str] = field(default_factory=dict)
+    source: str | None = None
+
+    @classmethod
+    def of(cls, job: Job, **found: Any) -> "JobRecord":
+        """The record of a job, with what was found."""
+        spec = job.spec
+        return cls(job.experiment, job.profile, job.label, spec.seed, spec.hash, spec, suites=job.suites, **found)
+
+    @classmethod
+    def from_json(cls, line: Mapping[str, Any]) -> "JobRecord":
+        """The record in a line; unknown keys are left out.
+
+        Raises:
+            ValueError: it lacks a key, or a score is not a number.
+        """
+        if lacks := sorted((REFERENCE if "from" in line else FINISHED) - line.keys()):
+            raise ValueError(f"it has no {', '.join(lacks)}")
+        if not all(isinstance(score, int | float) for score in line.get("scores", {}).values()):
+            raise ValueError(f"its scores are not numbers: {line['scores']!r:.60}")
+        keys = {one.name: IN_JSON.get(one.name, one.name) for one in fields(cls)}
+        known = {name: line[key] for name, key in keys.items() if key in line}
+        return cls(
+            **known | {"spec": JobSpec.from_json(line.get("settings", {})), "suites": tuple(line.get("suites", ()))}
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The line, without what is unknown; of a job that a different experiment has computed only the reference."""
+        line = {IN_JSON.get(one.name, one.name): getattr(self, one.name) for one in fields(self)}
+        line["settings"] = self.spec.to_json()
+        if self.source is not None:
+            return {key: value for key, value in line.items() if key in REFERENCE}
+        return {key: value for key, value in line.items() if value is not None or key in ("seed", "failure")}
 
 
 class Store:
@@ -49,7 +130,7 @@ class Store:
         self.folder, self.experiment, self.profile = Path(folder), experiment, profile
         self.path = self.folder / f"{experiment}.{profile}.jsonl"
 
-    def read(self) -> dict[str, Line]:
+    def read(self) -> dict[str, JobRecord]:
         """The finished jobs by their hash; a torn last line is left out. No file: no jobs.
 
         A line can refer to a job of a different experiment and then has the numbers of that job.
@@ -57,60 +138,60 @@ class Store:
         Raises:
             ResultsError: a damaged line, a line of a different experiment or profile, or a reference to no job.
         """
-        lines = self._lines()
-        references = {job: line for job, line in lines.items() if "scores" not in line}
-        others = {line["from"] for line in references.values()}
-        computed = {name: Store(self.folder, name, self.profile)._lines() for name in others}
-        for job, line in references.items():
-            name = line["from"]
-            if "scores" not in computed[name].get(job, {}):
-                raise ResultsError(f"{self.path}: {line['row']!r} refers to {name}, which has no numbers of job {job}")
-            lines[job] = computed[name][job] | line
-        return lines
+        records = self._lines()
+        sources = {record.source for record in records.values() if record.source is not None}
+        computed = {name: Store(self.folder, name, self.profile)._lines() for name in sources}
+        for job, line in records.items():
+            if line.source is not None:
+                found = computed[line.source].get(job)
+                if found is None or found.source is not None:
+                    raise ResultsError(
+                        f"{self.path}: {line.row!r} refers to {line.source}, which has no numbers of job {job}"
+                    )
+                own = {"experiment": line.experiment, "row": line.row, "seed": line.seed, "source": line.source}
+                records[job] = replace(found, **own)
+        return records
 
-    def _lines(self) -> dict[str, Line]:
+    def _lines(self) -> dict[str, JobRecord]:
         """The lines of the file, references as they are."""
         content = self.path.read_bytes() if self.path.exists() else b""
         whole = content[: content.rfind(b"\n") + 1].decode("utf-8", errors="replace").splitlines()
-        return {line["hash"]: line for line in map(self._checked, parse_json_lines(whole), range(1, len(whole) + 1))}
+        records = (self._record(line, number) for number, line in enumerate(parse_json_lines(whole), start=1))
+        return {record.hash: record for record in records}
 
-    def _checked(self, line: Line | ValueError, number: int) -> Line:
+    def _record(self, line: Any, number: int) -> JobRecord:
         where = f"{self.path}, line {number}"
         remedy = "restore the file (it is under version control), or delete the line: its job then runs again"
         try:
             if isinstance(line, ValueError):
                 raise line
-            if lacks := sorted((REFERENCE if "from" in line else KEYS) - line.keys()):
-                raise ValueError(f"it has no {', '.join(lacks)}")
-            if not all(isinstance(score, int | float) for score in line.get("scores", {}).values()):
-                raise ValueError(f"its scores are not numbers: {line['scores']!r:.60}")
+            record = JobRecord.from_json(line)
         except (ValueError, TypeError, AttributeError) as error:
             raise ResultsError(f"{where} is not a finished job ({error}): {remedy}") from None
-        if (line["experiment"], line["profile"]) != (self.experiment, self.profile):
-            raise ResultsError(f"{where} belongs to {line['experiment']}.{line['profile']}.jsonl: move the line")
-        return line
+        if (record.experiment, record.profile) != (self.experiment, self.profile):
+            raise ResultsError(f"{where} belongs to {record.experiment}.{record.profile}.jsonl: move the line")
+        return record
 
-    def elsewhere(self) -> dict[str, list[Line]]:
+    def elsewhere(self) -> dict[str, list[JobRecord]]:
         """Finished jobs of all further experiments under this profile, by hash: rows are shared between tables."""
-        shared: dict[str, list[Line]] = defaultdict(list)
+        shared: dict[str, list[JobRecord]] = defaultdict(list)
         ending = f".{self.profile}.jsonl"
         for path in sorted(self.folder.glob(f"*{ending}")):
             if path != self.path:
-                for job, line in Store(self.folder, path.name.removesuffix(ending), self.profile).read().items():
-                    shared[job].append(line)
+                for job, record in Store(self.folder, path.name.removesuffix(ending), self.profile).read().items():
+                    shared[job].append(record)
         return shared
 
-    def append(self, line: Line) -> None:
+    def append(self, record: JobRecord) -> None:
         """Add a finished job, unless its numbers exist already.
 
         Whole or not at all; a torn end that a killed writer left is cut off first.
         """
-        text = json.dumps(line, ensure_ascii=False, allow_nan=False) + "\n"
+        text = json.dumps(record.to_json(), ensure_ascii=False, allow_nan=False) + "\n"
         self.folder.mkdir(parents=True, exist_ok=True)
         with self._lock("file"), open(self.path, "a+b") as file:
-            recorded = self.read().get(line["hash"])
-            refers = "scores" not in line
-            if recorded and ("from" in recorded if refers else recorded["scores"].keys() >= line["scores"].keys()):
+            known = self.read().get(record.hash)
+            if known and (known.source if record.source else known.scores.keys() >= record.scores.keys()):
                 return
             file.seek(0)
             file.truncate(file.read().rfind(b"\n") + 1)

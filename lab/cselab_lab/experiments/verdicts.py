@@ -8,7 +8,7 @@ import numpy as np
 
 from cselab.metrics.ranking import holm
 
-from .experiment import Claim, Values
+from .experiment import Hypothesis, Values
 
 GEOMETRY = ("alignment", "uniformity", "mean_cosine")
 """Measures that are not in points."""
@@ -168,7 +168,7 @@ def signed(value: float, digits: int) -> str:
 
 
 def judge(
-    claim: Claim, measure: str, published: Values | None, ours: Sequence[Values], spreads: Values | None = None
+    claim: Hypothesis, measure: str, published: Values | None, ours: Sequence[Values], spreads: Values | None = None
 ) -> Verdict:
     """Compare a claim with the numbers of each seed.
 

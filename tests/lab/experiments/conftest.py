@@ -1,6 +1,7 @@
 """A small experiment that trains for real in a second or two, and one whose jobs are not computed at all."""
 
 import pytest
+from cselab_lab.experiments.store import JobRecord
 from small_experiment import DEV, SMALL, tiny_profile
 
 
@@ -25,7 +26,7 @@ def made_up(monkeypatch):
         computed.append(job)
         seed, warm = job.seed or 0, job.label == "warm"
         scores = {DEV: 50.0 + seed - (2.0 + 0.1 * seed if warm else 0.0)}
-        return {"failure": None, "scores": scores, "missing": {}, "failures": {}, "seconds": 0.0, "versions": {}}
+        return JobRecord.of(job, scores=scores)
 
     monkeypatch.setattr(run, "run_job", run_job)
     return computed

@@ -5,6 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cselab_lab.experiments import EXPERIMENTS, Above, Equivalent, ManyTests, Order, Results, Trend, get_profile
+from cselab_lab.experiments.plan import JobSpec
+from cselab_lab.experiments.store import JobRecord
 from cselab_lab.experiments.verdicts import GEOMETRY, MARGIN, MARGINS, Verdict, judge, signed
 from scipy.stats import ttest_rel
 
@@ -114,7 +116,7 @@ def test_every_declared_claim_is_the_papers_and_tells_large_small_and_opposite_d
             place = 1 - place if isinstance(claim, Above) else place
             for seed in range(5):
                 scores = dict.fromkeys(column.over or (column.measure,), 50.0 + place * size * (1 + seed / 100))
-                lines[label][seed] = {"scores": scores, "failure": None}
+                lines[label][seed] = JobRecord("", "", label, seed, "", JobSpec(), scores=scores)
         (found,) = Results(alone, get_profile("study"), lines, {}).verdicts()
         return found
 

@@ -8,7 +8,6 @@ from cselab_lab.experiments import compute, run_experiment
 from cselab_lab.experiments.compute import K_MEANS_RUNS, RUNS_A_SEED, _measured, run_job
 from cselab_lab.experiments.corpora import corpus
 from cselab_lab.experiments.experiment import Experiment, Row
-from cselab_lab.experiments.plan import with_seed
 from small_experiment import DEV, job_of, tiny_profile
 from stsb import write_stsb
 from tiny import make_encoder
@@ -39,15 +38,15 @@ TRAINED = [
 def test_a_row_trains_and_has_a_dev_score(experiment, label):
     steps = []
     line = run_job(job_of(experiment, label, tiny_profile(1)), lambda step, total: steps.append((step, total)))
-    assert line["failure"] is None and -100 < line["scores"][DEV] < 100
-    assert steps[-1] == (1, 1) and line["best_step"] == 1 and line["scores"]["diversity"] > 0
+    assert line.failure is None and -100 < line.scores[DEV] < 100
+    assert steps[-1] == (1, 1) and line.best_step == 1 and line.scores["diversity"] > 0
 
 
 @pytest.mark.parametrize("label", ["word overlap", "plain, first 4 components removed", "plain, whitened"])
 def test_a_baseline_is_measured_without_training(label, tiny):
     line = run_job(job_of("main-comparison", label, tiny, suites=("world",)))
-    assert {"World-STS", "Classroom-STS"} <= line["scores"].keys()
-    assert ("mean_cosine" in line["scores"]) == (label != "word overlap")
+    assert {"World-STS", "Classroom-STS"} <= line.scores.keys()
+    assert ("mean_cosine" in line.scores) == (label != "word overlap")
 
 
 def diverges(*_):
@@ -58,14 +57,14 @@ def diverges(*_):
 def test_what_diverges_is_a_result_and_not_an_error(label, failure, tiny, monkeypatch):
     monkeypatch.setattr(compute, "_fit", diverges)
     line = run_job(job_of("survey-table8", label, tiny, suites=("world",)))
-    assert line["failure"] == f"{failure}training diverged at step 3" and line["scores"] == {}
+    assert line.failure == f"{failure}training diverged at step 3" and line.scores == {}
 
 
 def test_without_the_data_folder_the_rest_is_measured_and_what_is_missing_is_named(tiny, monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", "")
     line = run_job(job_of("main-comparison", "word overlap", tiny, suites=("world", "sts")))
-    assert set(line["scores"]) == {"World-STS", "Classroom-STS"}
-    assert "no data folder" in line["missing"]["sts"]
+    assert set(line.scores) == {"World-STS", "Classroom-STS"}
+    assert "no data folder" in line.missing["sts"]
 
 
 @pytest.fixture
@@ -124,9 +123,9 @@ def fitted(monkeypatch):
     """The methods that were trained, with the guides that they were given."""
     found, fit = [], compute._fit
 
-    def watched(encoder, rows, settings, report):
-        found.append((settings["method"], settings["parameters"].get("guide")))
-        return fit(encoder, rows, settings, report)
+    def watched(encoder, rows, spec, report):
+        found.append((spec.method, spec.parameters.get("guide")))
+        return fit(encoder, rows, spec, report)
 
     monkeypatch.setattr(compute, "_fit", watched)
     return found
@@ -134,18 +133,18 @@ def fitted(monkeypatch):
 
 @pytest.mark.parametrize("seed", [0, 3])
 def test_the_guide_is_the_simcse_of_the_table_with_the_same_seed(seed, tiny):
-    settings = job_of("survey-table8", "DCLR", tiny, seed).settings
-    assert settings["parameters"]["guide"] == job_of("survey-table8", "SimCSE", tiny, seed).settings
-    assert "seed" not in str(with_seed(settings, None)) and with_seed(with_seed(settings, None), seed) == settings
+    spec = job_of("survey-table8", "DCLR", tiny, seed).spec
+    assert spec.parameters["guide"] == job_of("survey-table8", "SimCSE", tiny, seed).spec
+    assert "seed" not in str(spec.with_seed(None).to_json()) and spec.with_seed(None).with_seed(seed) == spec
 
 
 def test_a_guide_is_trained_first_and_not_again_where_it_is_cached(tiny, fitted, tmp_path):
     guided, simcse = (job_of("survey-table8", label, tiny, suites=()) for label in ("DCLR", "SimCSE"))
-    apart = run_job(guided)["scores"]
+    apart = run_job(guided).scores
     assert [method for method, _ in fitted] == ["simcse", "dclr"]
     run_job(simcse, cache=tmp_path)
     del fitted[:]
-    assert run_job(guided, cache=tmp_path)["scores"] == apart
+    assert run_job(guided, cache=tmp_path).scores == apart
     assert fitted == [("dclr", str(tmp_path / simcse.hash))]
 
 
@@ -167,7 +166,7 @@ def test_what_is_cached_is_measured_as_if_it_had_just_been_trained(name, label, 
     vectors = []
     monkeypatch.setattr(compute, "_measured", measured)
     trained, again = (run_job(job_of(name, label, tiny), cache=tmp_path) for _ in range(2))
-    assert {**trained, "seconds": 0} == {**again, "seconds": 0} and len(fitted) == 1
+    assert replace(trained, seconds=0) == replace(again, seconds=0) and len(fitted) == 1
     assert (vectors[0] == vectors[1]).all()
 
 
@@ -175,7 +174,7 @@ def test_another_command_measures_what_the_first_has_trained_and_a_notebook_open
     run_experiment(small, tiny, [0], folder=tmp_path / "one", keep_encoders=tmp_path / "kept")
     found = run_experiment(small, tiny, [0], folder=tmp_path / "two", keep_encoders=str(tmp_path / "kept"))
     assert found.values("cold", DEV).keys() == {0} and len(fitted) == 2
-    encoder = SentenceEncoder.from_pretrained(tmp_path / "kept" / found.lines["cold"][0]["hash"])
+    encoder = SentenceEncoder.from_pretrained(tmp_path / "kept" / found.lines["cold"][0].hash)
     assert encoder.encode(["Prices rise."]).shape == (1, 128)
 
 
@@ -184,8 +183,8 @@ def test_it_is_trained_again_where_writing_was_cut_off_or_the_versions_are_other
     first = run_job(job, cache=tmp_path)
     training = tmp_path / job.hash / compute.TRAINING
     training.unlink()
-    assert run_job(job, cache=tmp_path)["scores"] == first["scores"]
+    assert run_job(job, cache=tmp_path).scores == first.scores
     record = json.loads(training.read_text())
     training.write_text(json.dumps(record | {"versions": record["versions"] | {"torch": "1.0"}}))
-    assert run_job(job, cache=tmp_path)["scores"] == first["scores"]
+    assert run_job(job, cache=tmp_path).scores == first.scores
     assert len(fitted) == 3 and json.loads(training.read_text())["versions"] == record["versions"]

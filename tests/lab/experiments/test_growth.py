@@ -15,10 +15,10 @@ def test_a_size_changes_one_thing_and_a_gain_is_over_simcse_of_the_same_size(nam
     simcse, *others = (GROWTH.row(label(effect, name, factor)) for effect in EFFECTS)
     assert simcse.against == "plain" and {row.against for row in others} == {simcse.label}
     for row in (simcse, *others):
-        settings = expand_rows(GROWTH, STUDY)[0].get(row.label)
-        if settings is not None:  # a batch as wide as the encoder is missing no rank
-            assert settings["recipe"] == {**STUDY.recipe, field: round(factor * STUDY.recipe[field])}
-            assert isinstance(settings["recipe"][field], int)
+        spec = expand_rows(GROWTH, STUDY)[0].get(row.label)
+        if spec is not None:  # a batch as wide as the encoder is missing no rank
+            assert spec.recipe == {**STUDY.recipe, field: round(factor * STUDY.recipe[field])}
+            assert isinstance(spec.recipe[field], int)
 
 
 def test_a_size_that_the_papers_tables_have_is_no_other_job_and_one_that_is_impossible_is_none():

@@ -57,12 +57,12 @@ def test_jobs_of_an_encoder_are_those_of_its_weights(folder, tmp_path):
     hashes = [job_of("focal-table2", "SimCSE", profile).hash for profile in profiles]
     assert hashes[0] == hashes[1] and len(set(hashes)) == 3
     assert len({with_changes(profile).name for profile in profiles}) == 3
-    settings = expand_rows(get_experiment("focal-table2"), with_changes("paper"))[0]["SimCSE"]
-    assert settings["weights"] == WEIGHTS["bert-base-uncased"][:16]
+    spec = expand_rows(get_experiment("focal-table2"), with_changes("paper"))[0]["SimCSE"]
+    assert spec.weights == WEIGHTS["bert-base-uncased"][:16]
 
 
 def test_weights_of_bundled_encoders_and_their_corpora_add_nothing_to_settings():
-    settings = job_of("focal-table2", "SimCSE", "study").settings
+    settings = job_of("focal-table2", "SimCSE", "study").spec.to_json()
     assert not {"corpus_sha256", "words"} & settings.keys() and settings["weights"] == "68f1de2abd903c86"
 
 
@@ -96,7 +96,7 @@ def test_a_text_of_the_data_folder_is_part_of_a_job_by_its_hash(tmp_path, monkey
     (tmp_path / "wiki1m.txt").write_text("One two three four five six.\n" * 20)
     profile = _with_text_hashes(get_experiment("wiki"), with_changes("wiki"))
     found, _ = jobs(get_experiment("wiki"), profile, [0])
-    assert {len(job.settings["corpus_sha256"]) for job in found if "corpus" in job.settings} == {64}
+    assert {len(job.spec.corpus_sha256) for job in found if job.spec.corpus} == {64}
     with pytest.raises(DataError, match="has 20 rows, not the 1,000,000 of wiki1m"):
         corpus("wiki1m")
 

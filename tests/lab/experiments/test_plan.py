@@ -116,8 +116,8 @@ def test_the_same_run_under_two_labels_is_one_job():
 
 def test_a_method_of_several_columns_gets_its_rows_from_the_world_only():
     mine = Experiment("mine", "?", (Row("triplets", "supervised_simcse"),), AVERAGE)
-    settings, _ = expand_rows(mine, STUDY)
-    assert settings["triplets"]["columns"] == ["sentence", "entailment", "contradiction"]
+    specs, _ = expand_rows(mine, STUDY)
+    assert specs["triplets"].columns == ("sentence", "entailment", "contradiction")
     _, reasons = expand_rows(mine, PROFILES["paper"])
     assert reasons == {"triplets": "wiki1m has no rows of sentence, entailment, contradiction from the world"}
 
@@ -168,17 +168,17 @@ def test_unknown_names_are_answered_with_the_known(call, message):
 )
 def test_under_paper_a_method_trains_as_in_its_paper_and_else_as_simcse(table, label, paper, one_recipe):
     for profile, wanted in (("paper", paper), ("paper-one-recipe", one_recipe)):
-        recipe = job_of(table, label, profile).settings["recipe"]
+        recipe = job_of(table, label, profile).spec.recipe
         assert (recipe["batch_size"], recipe["lr"], recipe["epochs"]) == wanted
 
 
 def test_what_the_family_changes_of_a_method_and_its_guide_comes_with_the_recipe():
     table = get_experiment("survey-table8")
     rows = tuple(replace(row, encoder="roberta") if row.label == "DCLR" else row for row in table.rows)
-    settings = job_of(replace(table, rows=rows), "DCLR", "paper").settings
-    assert (settings["parameters"]["phi"], settings["parameters"]["noise"]) == (0.85, 2.5)
-    guide = settings["parameters"]["guide"]["recipe"]
-    assert (guide["batch_size"], guide["epochs"], guide["seed"]) == (64, 1.0, 0)
+    parameters = job_of(replace(table, rows=rows), "DCLR", "paper").spec.parameters
+    assert (parameters["phi"], parameters["noise"]) == (0.85, 2.5)
+    guide = parameters["guide"]
+    assert (guide.recipe["batch_size"], guide.recipe["epochs"], guide.seed) == (64, 1.0, 0)
 
 
 @pytest.mark.parametrize("name", [name for name in PROFILES if name != "paper"])
@@ -188,7 +188,7 @@ def test_all_other_profiles_have_one_recipe_but_for_a_rate_that_a_row_gives(name
         for job in jobs(experiment, profile, [0])[0]:
             row = experiment.row(job.label)
             if row.method and row.encoder == "base" and not row.recipe:
-                assert job.settings["recipe"] | {"lr": 0} == {**profile.recipe, "lr": 0, "seed": 0}
+                assert {**job.spec.recipe, "lr": 0} == {**profile.recipe, "lr": 0} and job.seed == 0
     assert read_results("survey-table8", name, tmp_path).recipes() == []
     lines = read_results("whitenedcse-table1", "paper", tmp_path).recipes()
     recipe = "WhitenedCSE's recipe (batch 64, lr 3e-05, 1 epoch)"

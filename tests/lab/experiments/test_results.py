@@ -1,6 +1,7 @@
 """Reading: the numbers of the file next to the published ones, the gains paired by seed, the claims in words."""
 
 import csv
+import json
 import re
 import runpy
 from pathlib import Path
@@ -8,8 +9,7 @@ from statistics import mean, stdev
 
 import pytest
 from cselab_lab.experiments import EXPERIMENTS, get_experiment, read_results, report, run_experiment
-from cselab_lab.experiments.plan import settings_hash
-from cselab_lab.experiments.store import Store
+from cselab_lab.experiments.store import JobRecord, Store
 from pandas import isna
 from small_experiment import DEV, write_lines
 
@@ -165,9 +165,9 @@ def test_a_real_run_reads_back_with_curve_and_hashes_and_gives_the_same_again(sm
     found, again = (run_experiment(small, tiny, [0], ["cold"], folder=tmp_path / name) for name in "ab")
     assert set(found.values("cold", DEV)) == {0} and found.values("plain", DEV) == {}
     line, other = (results.lines["cold"][0] for results in (found, again))
-    assert line["scores"] == other["scores"] and line["curve"] == other["curve"]
-    assert len(line["encoder_hash"]) == len(line["corpus_hash"]) == 64 and line["versions"]["torch"]
-    assert [row["step"] for row in found.curves("cold")[0]] == [0, 2] and line["best_step"] == 2
+    assert line.scores == other.scores and line.curve == other.curve
+    assert len(line.encoder_hash) == len(line.corpus_hash) == 64 and line.versions["torch"]
+    assert [row["step"] for row in found.curves("cold")[0]] == [0, 2] and line.best_step == 2
     assert found.curves("cold")[0][1]["score"] == pytest.approx(found.values("cold", DEV)[0], abs=1e-4)
 
 
@@ -184,8 +184,10 @@ def test_every_committed_line_is_found_by_the_reader_and_its_hash_is_that_of_its
     found = read_results(name, profile, path.parent)
     lines = Store(RESULTS, name, profile).read()
     assert found.other == 0 and lines
-    assert all(key == settings_hash(line["settings"]) for key, line in lines.items())
-    assert {line["hash"]: line for seeds in found.lines.values() for line in seeds.values()} == lines
+    assert all(key == record.spec.hash == record.hash for key, record in lines.items())
+    assert {record.hash: record for seeds in found.lines.values() for record in seeds.values()} == lines
+    for line in path.read_text(encoding="utf-8").splitlines():
+        assert json.dumps(JobRecord.from_json(json.loads(line)).to_json(), ensure_ascii=False) == line
 
 
 def test_the_pages_of_the_book_have_every_recorded_experiment(tmp_path):
@@ -206,10 +208,10 @@ def effects():
 
 def test_what_was_recorded_once_is_there_to_the_digit(effects):
     line = effects.lines["SimCSE"][0]
-    recipe = {"steps": 200, "lr": 3e-4, "batch_size": 64, "eval_every": 20, "precision": "fp32", "seed": 0}
-    assert line["settings"]["recipe"] == recipe
-    assert (line["scores"]["Avg."], line["scores"]["mean_cosine"], line["seconds"]) == (57.2811, 0.4321, 134.5)
-    assert [at["step"] for at in line["curve"]] == list(range(0, 201, 20)) and line["best_step"] == 160
+    recipe = {"steps": 200, "lr": 3e-4, "batch_size": 64, "eval_every": 20, "precision": "fp32"}
+    assert line.spec.recipe == recipe and line.spec.seed == 0
+    assert (line.scores["Avg."], line.scores["mean_cosine"], line.seconds) == (57.2811, 0.4321, 134.5)
+    assert [at["step"] for at in line.curve] == list(range(0, 201, 20)) and line.best_step == 160
 
 
 def test_means_spreads_and_gains_of_rows_with_seeds_and_without(effects):

@@ -58,20 +58,20 @@ def test_with_changes_gives_results_a_name_and_hash_of_their_own(text):
     assert hashes[0] == hashes[1]
     copy.write_bytes(lzma.compress(b"A different text. It differs.\n"))
     other = with_changes("wiki", corpus=copy, recipe={"lr": 1e-4})
-    trained = {job.hash for job in jobs(get_experiment("wiki"), other, [0])[0] if "corpus" in job.settings}
+    trained = {job.hash for job in jobs(get_experiment("wiki"), other, [0])[0] if job.spec.corpus}
     assert not trained & hashes[0]
     (simcse,) = (job for job in jobs(get_experiment("wiki"), changed, [0])[0] if job.label == "SimCSE")
-    assert simcse.suites == (DEV,) and simcse.settings["recipe"]["lr"] == 1e-4 and simcse.settings["words"] == [5, 40]
+    assert simcse.suites == (DEV,) and simcse.spec.recipe["lr"] == 1e-4 and simcse.spec.words == (5, 40)
 
 
 def test_wiki_trains_the_mean_without_a_head_and_cls_with_one():
-    settings = expand_rows(get_experiment("wiki"), with_changes("wiki", corpus="simplewiki-1m"))[0]
-    for label, one in settings.items():
-        if "method" in one:
-            pooling, head = one["pooling"], one["parameters"]["head"]
+    specs = expand_rows(get_experiment("wiki"), with_changes("wiki", corpus="simplewiki-1m"))[0]
+    for label, one in specs.items():
+        if one.method:
+            pooling, head = one.pooling, one.parameters["head"]
             in_the_mean = label.endswith("static and last layer")
             assert (pooling, head) == (("emb_last_mean", "none") if in_the_mean else ("cls", "mlp")), label
-            assert one["corpus_sha256"] == RECORDED_TEXTS["simplewiki-1m"]
+            assert one.corpus_sha256 == RECORDED_TEXTS["simplewiki-1m"]
 
 
 def test_labels_of_a_pattern_are_the_rows_that_match():
@@ -86,12 +86,12 @@ def test_labels_of_a_pattern_are_the_rows_that_match():
 def test_run_job_trains_on_the_file_and_counts_its_rows(text):
     profile = with_changes(tiny_profile(1), corpus=text, recipe={"batch_size": 4})
     job = job_of("imsimcse-figure1", "SimCSE", profile, suites=())
-    line = run_job(type(job)(**{**vars(job), "files": profile.files}))
-    assert line["corpus_rows"] == len(LINES) * 20 and line["failure"] is None
+    record = run_job(job)
+    assert record.corpus_rows == len(LINES) * 20 and record.failure is None
 
 
 def test_random_weights_depend_on_the_seed_alone():
     hashes = [
-        run_job(job_of("wiki", "random weights", tiny_profile(), seed, suites=()))["encoder_hash"] for seed in (0, 0, 1)
+        run_job(job_of("wiki", "random weights", tiny_profile(), seed, suites=())).encoder_hash for seed in (0, 0, 1)
     ]
     assert hashes[0] == hashes[1] != hashes[2]

@@ -36,12 +36,9 @@ def places(results: Results, _: Path | None) -> Figures:
     measures = {"Avg.": "score", "alignment": "alignment", "uniformity": "uniformity"}
     histories = {
         label: [
-            [
-                {"step": 0}
-                | {name: of["scores"][measure] for measure, name in measures.items() if measure in of["scores"]}
-            ]
+            [{"step": 0} | {name: of.scores[measure] for measure, name in measures.items() if measure in of.scores}]
             for of in seeds.values()
-            if "alignment" in of["scores"]
+            if "alignment" in of.scores
         ]
         for label, seeds in results.lines.items()
     }
@@ -91,7 +88,7 @@ def _encoders(results: Results, kept: Path | None) -> dict[str, SentenceEncoder]
     place = results.profile.files.get(backbone, backbone)
     found = {"plain": SentenceEncoder.from_pretrained(place, pooling=pooling)}
     for label, seeds in results.lines.items():
-        folder = kept and kept / next(iter(seeds.values()))["hash"]
+        folder = kept and kept / next(iter(seeds.values())).hash
         if folder and folder.is_dir():
             found[label] = SentenceEncoder.from_pretrained(folder)
     if len(found) == 1:
