@@ -3,8 +3,8 @@
 import json
 
 from cselab_lab.experiments import Above, Column, Experiment, Profile, Row, get_experiment, get_profile
-from cselab_lab.experiments.plan import Job, bundled, expand_rows, jobs
-from cselab_lab.experiments.store import JobRecord
+from cselab_lab.experiments.plan import bundled, expand_rows, jobs
+from cselab_lab.experiments.store import Job, JobRecord
 
 DEV = "Classroom-STS dev"
 

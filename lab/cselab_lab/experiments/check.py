@@ -6,8 +6,9 @@ from pathlib import Path
 
 from .compute import run_job
 from .experiment import Experiment
-from .plan import Job, Profile
+from .plan import Profile
 from .report import read_results
+from .store import Job
 
 TOLERANCE, FLOW_TOLERANCE = 0.01, 0.03
 """The largest difference in points that counts as agreement; a flow is fitted by gradient steps and varies more."""

@@ -15,8 +15,7 @@ from unittest.mock import patch
 
 from cselab._util.versions import versions
 
-from .plan import Job
-from .store import JobRecord
+from .store import Job, JobRecord
 
 TOPIC = "cselab"
 """Of the events by which workers report their steps."""

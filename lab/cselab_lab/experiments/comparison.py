@@ -3,7 +3,8 @@
 Recorded on `mini` under `study`.
 """
 
-from .experiment import Above, Experiment, Row, declare
+from .experiment import Experiment, Row, declare
+from .verdicts import Above
 
 CONTROLS = (
     Row("random vectors", reference="random"),

@@ -21,8 +21,7 @@ from .corpora import corpus, spread_sample
 from .dev import dev_evaluator
 from .experiment import DEV
 from .identity import encoder_folder
-from .plan import Job, JobSpec
-from .store import JobRecord
+from .store import Job, JobRecord, JobSpec
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder

@@ -6,7 +6,8 @@ See also: `cselab_lab.experiments.comparison`, whose controls these are; the pap
 """
 
 from .comparison import CONTROLS, IMSIMCSE, WHITENEDCSE
-from .experiment import Above, Column, Experiment, Row, declare, missing_rank
+from .experiment import Column, Experiment, Row, declare, missing_rank
+from .verdicts import Above
 
 SCORES = ("Avg.", "World-STS", "Classroom-STS")
 """The columns of each claim; "Avg." is the mean of the seven STS sets, as in the papers."""

@@ -1,10 +1,10 @@
-"""An experiment as a paper declares it: its question, rows and columns, and the claims that its numbers can answer."""
+"""An experiment as it is declared: its question, rows, columns and claims, and the published numbers."""
 
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import cached_property
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
@@ -14,119 +14,7 @@ from .published import NO_CELL, PAPERS, Cell, PublishedTable, published_table
 
 if TYPE_CHECKING:
     from .plan import Profile
-
-# ------------------------------------------------------------------------------------------------ claims
-
-Values = Mapping[str, float]
-"""The measured (or published) number of each row, by its label."""
-
-
-@dataclass(frozen=True)
-class Hypothesis:
-    """Something that a paper claims about some rows: a weighted sum of their numbers, positive where the claim holds.
-
-    Attributes:
-        claim: the claim in words.
-        labels: the labels of the rows.
-        on: the column that is judged; empty for the experiment's first.
-        unit: the unit of the statistic.
-        small: whether the claim is smallness.
-    """
-
-    claim: str
-    labels: tuple[str, ...]
-    on: str = ""
-    unit = "points"
-    small = False
-
-    @property
-    def weights(self) -> Sequence[float]:
-        """The factor of each row's number in the statistic."""
-        raise NotImplementedError
-
-    def statistic(self, values: Values) -> float:
-        """The number that is claimed to be positive."""
-        return sum(weight * values[label] for weight, label in zip(self.weights, self.labels, strict=True))
-
-    def statistics(self, rows: Iterable[Values]) -> tuple[float, ...]:
-        """The statistic of each seed's numbers."""
-        return tuple(self.statistic(values) for values in rows)
-
-    def spread(self, spreads: Values) -> float:
-        """The standard deviation of the statistic, from those of the rows; a row without one counts as exact."""
-        return math.hypot(
-            *(weight * spreads.get(label, 0.0) for weight, label in zip(self.weights, self.labels, strict=True))
-        )
-
-    def margin(self, margin: float) -> float:
-        """The limit of small differences, in the unit of the statistic, if rows may differ by `margin`."""
-        return margin
-
-
-class Above(Hypothesis):
-    """One row scores above a second row: their difference.
-
-    >>> Above("noise in the negatives costs points", "SimCSE", "+noise").statistic({"SimCSE": 50.0, "+noise": 47.0})
-    3.0
-    """
-
-    def __init__(self, claim: str, higher: str, lower: str, on: str = "") -> None:
-        super().__init__(claim, (higher, lower), on)
-
-    @property
-    def weights(self) -> Sequence[float]:
-        return 1.0, -1.0
-
-
-class Equivalent(Above):
-    """Two rows differ by less than the margin: a claim of smallness, such as "a third view hardly helps"."""
-
-    small = True
-
-
-class Trend(Hypothesis):
-    """The numbers rise from the first row to the last: the slope of the line through them, a row apart.
-
-    >>> Trend("more rows help", ("M = 0", "half", "full")).statistic({"M = 0": 64.0, "half": 71.0, "full": 76.0})
-    6.0
-    """
-
-    unit = "points a row"
-
-    @property
-    def weights(self) -> Sequence[float]:
-        places = [place - (len(self.labels) - 1) / 2 for place in range(len(self.labels))]
-        return [place / sum(place**2 for place in places) for place in places]
-
-    def margin(self, margin: float) -> float:
-        """A slope that adds up to the margin from the first row to the last."""
-        return margin / (len(self.labels) - 1)
-
-
-class Order(Hypothesis):
-    """The rows are in this order, from the lowest to the highest: Kendall's tau, 1 for this, -1 for the reverse.
-
-    >>> Order("parts add up", ("none", "one", "both")).statistic({"none": 1.0, "one": 3.0, "both": 2.0})
-    0.333...
-    """
-
-    unit = "tau"
-
-    def statistic(self, values: Values) -> float:
-        row = [values[label] for label in self.labels]
-        signs = [(row[b] > row[a]) - (row[b] < row[a]) for a in range(len(row)) for b in range(a + 1, len(row))]
-        return mean(map(float, signs))
-
-    def spread(self, spreads: Values) -> float:
-        """Unknown for an order."""
-        return 0.0
-
-    def margin(self, margin: float) -> float:
-        """No order is small."""
-        return 0.0
-
-
-# ------------------------------------------------------------------------------------------------ rows, experiments
+    from .verdicts import Hypothesis
 
 
 @dataclass(frozen=True)
@@ -271,7 +159,7 @@ class Experiment:
     question: str
     rows: tuple[Row, ...]
     columns: tuple[Column, ...] = STS_COLUMNS
-    claims: tuple[Hypothesis, ...] = ()
+    claims: "tuple[Hypothesis, ...]" = ()
     baseline: str = "plain"
     suites: tuple[str, ...] = ("sts",)
     headlines: tuple[str, ...] = ()
@@ -290,11 +178,16 @@ class Experiment:
         for row in self.all_rows:
             self.cell(row, self.columns[0])
 
-    @property
+    @cached_property
     def all_rows(self) -> tuple[Row, ...]:
         """The rows, with the plain encoder and its centred vectors before them."""
         declared = [row.label for row in self.rows]
         return tuple(row for row in (PLAIN, CENTRED) if row.label not in declared) + self.rows
+
+    @cached_property
+    def by_label(self) -> dict[str, Row]:
+        """All rows by their label."""
+        return {row.label: row for row in self.all_rows}
 
     def seeds(self, row: Row, profile: "Profile") -> tuple[int, ...]:
         """The default seeds of a drawn row."""
@@ -307,7 +200,7 @@ class Experiment:
         Raises:
             ValueError: an unknown row; lists the known ones.
         """
-        return self._named("row", {row.label: row for row in self.all_rows}, label)
+        return self._named("row", self.by_label, label)
 
     def labels(self, pattern: str) -> list[str]:
         """The labels that a pattern with * matches, or the row with this label.
@@ -317,7 +210,7 @@ class Experiment:
         """
         if "*" not in pattern:
             return [self.row(pattern).label]
-        found = [row.label for row in self.all_rows if fnmatchcase(row.label, pattern.replace("[", "[[]"))]
+        found = [label for label in self.by_label if fnmatchcase(label, pattern.replace("[", "[[]"))]
         return found or [self.row(pattern).label]
 
     def against(self, row: Row) -> Row:
@@ -341,7 +234,7 @@ class Experiment:
             )
         return known[name]
 
-    @property
+    @cached_property
     def published(self) -> PublishedTable | None:
         """The table of the paper in the experiment's name; None for a different name."""
         paper, _, number = self.name.partition("+")[0].partition("-table")  # "+": a row of one's own

@@ -1,6 +1,7 @@
 """Focal-InfoNCE (Hou and Li 2023): its tables 2 to 5."""
 
-from .experiment import GUIDED, UNGUIDED, Above, Column, Experiment, Row, Trend, declare
+from .experiment import GUIDED, UNGUIDED, Column, Experiment, Row, declare
+from .verdicts import Above, Trend
 from .whitenedcse import BEFORE_SIMCSE, ROBERTA, UNTRAINED
 
 ENCODERS = {"BERT_base": "base", "BERT_large": "large", "RoBERTa_base": "roberta", "RoBERTa_large": "roberta-large"}

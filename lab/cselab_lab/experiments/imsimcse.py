@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from .comparison import IMSIMCSE, STATIC_LAST
-from .experiment import DEV, Above, Column, Experiment, Row, Trend, declare, missing_rank
+from .experiment import DEV, Column, Experiment, Row, declare, missing_rank
+from .verdicts import Above, Trend
 from .whitenedcse import BEFORE_SIMCSE, CONSERT_LARGE
 
 declare(

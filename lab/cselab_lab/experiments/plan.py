@@ -3,11 +3,9 @@
 A row under a profile asks something (`JobSpec`), and with a seed that is a job: `expand_rows`, `jobs`.
 """
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from functools import cached_property
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,6 +14,7 @@ from cselab.encoders.open import ASSETS
 
 from .experiment import DEV, Experiment, Row, Size, times
 from .identity import KNOWN, bundled_weights, identify_encoder, identify_text
+from .store import Job, JobSpec
 
 if TYPE_CHECKING:
     from cselab.methods import Recipe
@@ -284,126 +283,6 @@ def with_changes(
 
 class NotPossible(ValueError):
     """A row that cannot run, now or under this profile; the message has the reason. It has only published numbers."""
-
-
-@dataclass(frozen=True)
-class JobSpec:
-    """What is asked of a job: all that decides its numbers. `to_json` is the "settings" of a line of results.
-
-    Attributes:
-        reference, pooling, posthoc: as in `Row`.
-        encoder, weights: the name, and the beginning of the SHA-256 of its weights where known.
-        corpus, corpus_sha256, words: the text, the SHA-256 of its file where known, and the sentences that are read.
-        fit_on, dev: as in `Profile`.
-        columns, method: the method that trains the encoder, and the columns of its rows; empty without training.
-        parameters: all hyper-parameters, so that a changed default is a new job. An encoder that is trained first is
-            a `JobSpec`.
-        recipe: fields of `TrainConfig`, without the seed.
-        seed: None where nothing is drawn at random, or for all seeds of a row.
-    """
-
-    reference: str | None = None
-    encoder: str = ""
-    weights: str | None = None
-    pooling: str = ""
-    posthoc: str | None = None
-    corpus: str = ""
-    corpus_sha256: str = ""
-    words: tuple[int, int] | None = None
-    fit_on: int | None = None
-    columns: tuple[str, ...] = ()
-    method: str = ""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    recipe: Mapping[str, Any] = field(default_factory=dict)
-    dev: str = ""
-    seed: int | None = None
-
-    @classmethod
-    def from_json(cls, settings: Mapping[str, Any]) -> "JobSpec":
-        """The inverse of `to_json`; settings with unknown names are different jobs, and keep their hash in the line."""
-        known = {one.name: settings[one.name] for one in fields(cls) if one.name in settings}
-        for name in known.keys() & {"words", "columns"}:
-            known[name] = tuple(known[name])
-        known["recipe"] = dict(settings.get("recipe", {}))
-        known["seed"] = known["recipe"].pop("seed", settings.get("seed"))
-        known["parameters"] = {
-            name: cls.from_json(value) if isinstance(value, dict) else value
-            for name, value in settings.get("parameters", {}).items()
-        }
-        return cls(**known)
-
-    def to_json(self) -> dict[str, Any]:
-        """The settings by name, without those that the job does not have. A trained job has its seed in the recipe."""
-        found: dict[str, Any] = {"reference": self.reference}
-        seed = {} if self.seed is None else {"seed": self.seed}
-        if self.encoder:
-            found |= {"encoder": self.encoder, "weights": self.weights}
-        if self.pooling:
-            found |= {"pooling": self.pooling, "posthoc": self.posthoc}
-        found |= {name: value for name in ("corpus", "corpus_sha256", "words") if (value := getattr(self, name))}
-        if self.posthoc:
-            found["fit_on"] = self.fit_on
-        if not self.method:
-            return found | seed
-        return found | {
-            "columns": self.columns,
-            "method": self.method,
-            "parameters": {
-                name: value.to_json() if isinstance(value, JobSpec) else value
-                for name, value in self.parameters.items()
-            },
-            "recipe": {**self.recipe, **seed},
-            "dev": self.dev,
-        }
-
-    def with_seed(self, seed: int | None) -> "JobSpec":
-        """With a seed, which also applies to the encoders that are trained first; None removes it."""
-        parameters = {
-            name: value.with_seed(seed) if isinstance(value, JobSpec) else value
-            for name, value in self.parameters.items()
-        }
-        return replace(self, parameters=parameters, seed=seed)
-
-    @cached_property
-    def hash(self) -> str:
-        """Sixteen hexadecimal digits of the settings' SHA-256."""
-        content = json.dumps(self.to_json(), sort_keys=True, ensure_ascii=True)
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
-
-
-@dataclass(frozen=True)
-class Job:
-    """One row with one seed.
-
-    Attributes:
-        experiment, profile, label: the names of the experiment, its profile and the row.
-        spec: what is asked.
-        suites, geometry: the measures, if the data exist; see `Profile`.
-        files: where the corpus and the encoder lie on this machine; no part of what is asked.
-    """
-
-    experiment: str
-    profile: str
-    label: str
-    spec: JobSpec
-    suites: tuple[str, ...]
-    geometry: str
-    files: Mapping[str, Path] = field(default_factory=dict)
-
-    @property
-    def seed(self) -> int | None:
-        """None where nothing is drawn at random."""
-        return self.spec.seed
-
-    @property
-    def hash(self) -> str:
-        """Equal for two jobs that would compute the same."""
-        return self.spec.hash
-
-    @property
-    def name(self) -> str:
-        """For people: the row and the seed."""
-        return self.label if self.seed is None else f"{self.label}, seed {self.seed}"
 
 
 def jobs(

@@ -13,11 +13,11 @@ import numpy as np
 
 from cselab_lab.tables import table
 
-from .experiment import DEV, Column, Experiment, Hypothesis, Row, get_experiment
+from .experiment import DEV, Column, Experiment, Row, get_experiment
 from .identity import statement
-from .plan import JobSpec, Profile, expand_rows, get_profile, recipe_source
-from .store import RESULTS, JobRecord, Store, recorded_results
-from .verdicts import GEOMETRY, ManyTests, Verdict, interval, judge, signed
+from .plan import Profile, expand_rows, get_profile, recipe_source
+from .store import RESULTS, JobRecord, JobSpec, Store, recorded_results
+from .verdicts import GEOMETRY, Hypothesis, ManyTests, Verdict, intervals, judge, signed
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -61,20 +61,14 @@ class Results:
         Raises:
             ValueError: no such row.
         """
-        self._check(label)
         over = next((column.over for column in self.experiment.columns if column.measure == measure), ()) or (measure,)
-        scores = {seed: record.scores for seed, record in self.lines.get(label, {}).items()}
-        return {
-            seed: mean(of[name] for name in over) for seed, of in scores.items() if all(name in of for name in over)
-        }
+        scores = {seed: record.scores for seed, record in self._seeds(label).items()}
+        return {seed: mean(of[name] for name in over) for seed, of in scores.items() if of.keys() >= set(over)}
 
-    def _check(self, label: str) -> None:
-        if label not in self._rows:
+    def _seeds(self, label: str) -> Mapping[int | None, JobRecord]:
+        if label not in self.lines:
             self.experiment.row(label)  # raises, with the nearest label
-
-    @cached_property
-    def _rows(self) -> dict[str, Row]:
-        return {row.label: row for row in self.experiment.all_rows}
+        return self.lines.get(label, {})
 
     def mean(self, label: str, measure: str) -> float:
         """The mean of `values`.
@@ -104,9 +98,7 @@ class Results:
 
     def curves(self, label: str) -> dict[int | None, list[dict[str, float]]]:
         """The evaluated steps of each seed: step, loss, score, alignment, uniformity ..."""
-        self._check(label)
-        found = self.lines.get(label, {})
-        return {seed: record.curve for seed, record in found.items() if record.curve is not None}
+        return {seed: record.curve for seed, record in self._seeds(label).items() if record.curve is not None}
 
     def measure(self, column: Column) -> str:
         """The number for a column: its own, or the first measured replacement if no row has the column."""
@@ -135,22 +127,28 @@ class Results:
         """
         from pandas import DataFrame
 
+        return DataFrame(self._cells(only))
+
+    def _cells(self, only: Sequence[str] = ()) -> list[dict[str, Any]]:
         known = [column.measure for column in self.experiment.columns]
         more = [name for name in (*ALWAYS, *GEOMETRY) if name not in known and name in self.measured]
         columns = (*self.experiment.columns, *(Column(name) for name in more if DEV not in self.experiment.suites))
         columns = tuple(column for column in columns if not only or column.measure in only)
         printed = self.experiment.cells(columns)
-        return DataFrame(self._cell(row, column, printed) for row in self._rows.values() for column in columns)
+        cells = [self._cell(row, column, printed) for row in self.experiment.all_rows for column in columns]
+        for cell, (low, high) in zip(cells, intervals([cell.pop("gains") for cell in cells]), strict=True):
+            cell |= {"gain_low": low, "gain_high": high}
+        return cells
 
     def _cell(self, row: Row, column: Column, printed: "Mapping[tuple[str, str], Cell]") -> dict[str, Any]:
         measure = self.measure(column)
         moments = _moments(self.values(row.label, measure))
         cell = printed[row.label, column.measure]
-        against = self._rows[row.against or self.experiment.baseline]
-        gains: dict[str, float | None] = {"published_gain": None, "gain": None, "gain_low": None, "gain_high": None}
+        against = self.experiment.by_label[row.against or self.experiment.baseline]
+        published_gain, gains = None, list[float]()
         if against.label != row.label and against.encoder == row.encoder:
-            gains["published_gain"] = _difference(cell.value, printed[against.label, column.measure].value)
-            gains |= self._gain(row.label, against.label, measure)
+            published_gain = _difference(cell.value, printed[against.label, column.measure].value)
+            gains = list(self.over(row.label, against.label, measure).values())
         return {
             "row": row.label,
             "column": column.measure,
@@ -159,17 +157,14 @@ class Results:
             "published_spread": cell.deviation,
             **moments,
             "difference": _difference(moments["ours"], cell.value) if measure == column.measure else None,
-            **gains,
-            "failed": sum(record.failure is not None for record in self.lines.get(row.label, {}).values()),
+            "published_gain": published_gain,
+            "gain": float(np.mean(gains)) if gains else None,
+            "gain_low": None,  # of all cells at once
+            "gain_high": None,
+            "gains": gains,
+            "failed": sum(record.failure is not None for record in self._seeds(row.label).values()),
             "note": "; ".join(filter(None, (self.reasons.get(row.label), cell.note))),
         }
-
-    def _gain(self, label: str, against: str, measure: str) -> dict[str, float | None]:
-        """The mean gain of a row over a second one, and its 95 % interval."""
-        gains = np.array(list(self.over(label, against, measure).values()))
-        mean_gain = float(gains.mean()) if len(gains) else None
-        low, high = interval(gains) if len(gains) > 1 and np.ptp(gains) else (None, None)
-        return {"gain": mean_gain, "gain_low": low, "gain_high": high}
 
     def verdicts(self, column: str | None = None) -> list[Verdict]:
         """Our numbers of a column compared with each claim of the paper; None means the claim's own column.
@@ -179,14 +174,13 @@ class Results:
         """
         first = self.experiment.columns[0].measure
         chosen = [self.experiment.column(column or claim.on or first) for claim in self.experiment.claims]
+        printed = self.experiment.cells(list(dict.fromkeys(chosen)))
         return [
-            self._verdict(claim, own, self.measure(own))
+            self._verdict(claim, self.measure(own), {label: printed[label, own.measure] for label in claim.labels})
             for claim, own in zip(self.experiment.claims, chosen, strict=True)
         ]
 
-    def _verdict(self, claim: Hypothesis, column: Column, measure: str) -> Verdict:
-        in_the_paper = self.experiment.cells([column])
-        cells = {name: in_the_paper[name, column.measure] for name in claim.labels}
+    def _verdict(self, claim: Hypothesis, measure: str, cells: "Mapping[str, Cell]") -> Verdict:
         printed = {name: cell.value for name, cell in cells.items() if cell.value is not None}
         spreads = {name: cell.deviation for name, cell in cells.items() if cell.deviation is not None}
         rows = _paired([self.values(name, measure) for name in claim.labels]).values()
@@ -211,20 +205,22 @@ class Results:
         Raises:
             ValueError: no such column; lists those there are.
         """
-        frame = self.to_frame()
-        names = list(dict.fromkeys(frame["column"]))
+        cells: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+        for cell in self._cells():
+            cells[cell["column"]][cell["row"]] = cell
+        names = list(cells)
         column = column or names[0]
         if column not in names:
             raise ValueError(f"{self.experiment.name} has no column {column!r}; it has {', '.join(names)}")
-        chosen = frame[frame["column"] == column].set_index("row")
-        notes = [] if form in ("latex", "tex", "csv") else [note for note in dict.fromkeys(chosen["note"]) if note]
+        noted = dict.fromkeys(cell["note"] for cell in cells[column].values() if cell["note"])
+        notes = [] if form in ("latex", "tex", "csv") else list(noted)
         own = self.profile.encoders["base"].name if self.profile.own_encoder else ""
         rows = {
             label: _shown_settings(self.specs.get(label), self.experiment.shows) | _table_cells(cell, notes, own)
-            for label, cell in chosen.iterrows()
+            for label, cell in cells[column].items()
         }
         for name in names[len(self.experiment.columns) :] if column == names[0] else ():
-            for label, cell in frame[frame["column"] == name].set_index("row").iterrows():
+            for label, cell in cells[name].items():
                 if name != cell["measure"] or name not in rows[label]:
                     rows[label][name.replace("_", " ")] = _mean_and_spread(cell, name)
         filled = {name for row in rows.values() for name, text in row.items() if text}
@@ -361,12 +357,12 @@ def _moments(by_seed: Mapping[int | None, float]) -> dict[str, Any]:
 
 def _shown_settings(spec: JobSpec | None, names: Sequence[str]) -> dict[str, str]:
     """The chosen settings of a row as the cells of a table."""
-    settings = spec.to_json() if spec is not None else {}
+    settings = spec.to_json() if spec and names else {}
     flat = settings | settings.get("parameters", {}) | settings.get("recipe", {})
     return {name: f"{flat.get(name) or ''}" for name in names}
 
 
-def _table_cells(cell: Any, notes: Sequence[str], own_encoder: str) -> dict[str, str]:
+def _table_cells(cell: Mapping[str, Any], notes: Sequence[str], own_encoder: str) -> dict[str, str]:
     """A line of `to_frame` as the cells of a table; the name of an encoder of one's own stands over its numbers."""
     measure = cell["measure"]
     spread = "" if _missing(cell["published_spread"]) else f" ± {cell['published_spread']:.2f}"
@@ -381,7 +377,7 @@ def _table_cells(cell: Any, notes: Sequence[str], own_encoder: str) -> dict[str,
     }
 
 
-def _mean_and_spread(cell: Any, measure: str) -> str:
+def _mean_and_spread(cell: Mapping[str, Any], measure: str) -> str:
     broken = f", {cell['failed']} failed" if cell.get("failed") else ""
     if _missing(cell["ours"]):
         return broken.removeprefix(", ")

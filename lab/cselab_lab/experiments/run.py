@@ -17,9 +17,9 @@ from cselab.data import MissingFile
 from .compute import no_data, run_job
 from .corpora import TEXTS, text_file
 from .experiment import Experiment, get_experiment
-from .plan import Job, Profile, get_profile, jobs
+from .plan import Profile, get_profile, jobs
 from .report import Results, read_results
-from .store import RESULTS, JobRecord, Store
+from .store import RESULTS, Job, JobRecord, Store
 
 LOOK_AGAIN = 1.0
 """Seconds between two checks for jobs that a second command computes."""

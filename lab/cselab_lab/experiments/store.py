@@ -1,14 +1,16 @@
-"""The file of an experiment's finished jobs, results/<experiment>.<profile>.jsonl: one line per job.
+"""Jobs and the file of those that are finished, results/<experiment>.<profile>.jsonl: one line per job.
 
 One process at a time writes. Killed at any moment, the file has whole lines and at most a torn one at its end, which
 the next writer cuts off.
 """
 
+import hashlib
 import json
 import os
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +18,127 @@ from filelock import FileLock, Timeout
 
 from cselab._util.reading import parse_json_lines
 
-from .plan import Job, JobSpec
-
-RESULTS = Path("results")
-"""The default folder, in the current directory."""
+# ------------------------------------------------------------------------------------------------ a job, its record
 
 
-def recorded_results() -> Path:
-    """The folder of the results that come with cselab: in the package of a wheel, or next to it in a checkout."""
-    package = Path(__file__).parents[1]
-    inside = package / "results"
-    return inside if inside.is_dir() else package.parents[1] / "results"
+@dataclass(frozen=True)
+class JobSpec:
+    """What is asked of a job: all that decides its numbers. `to_json` is the "settings" of a line of results.
+
+    Attributes:
+        reference, pooling, posthoc: as in `Row`.
+        encoder, weights: the name, and the beginning of the SHA-256 of its weights where known.
+        corpus, corpus_sha256, words: the text, the SHA-256 of its file where known, and the sentences that are read.
+        fit_on, dev: as in `Profile`.
+        columns, method: the method that trains the encoder, and the columns of its rows; empty without training.
+        parameters: all hyper-parameters, so that a changed default is a new job. An encoder that is trained first is
+            a `JobSpec`.
+        recipe: fields of `TrainConfig`, without the seed.
+        seed: None where nothing is drawn at random, or for all seeds of a row.
+    """
+
+    reference: str | None = None
+    encoder: str = ""
+    weights: str | None = None
+    pooling: str = ""
+    posthoc: str | None = None
+    corpus: str = ""
+    corpus_sha256: str = ""
+    words: tuple[int, int] | None = None
+    fit_on: int | None = None
+    columns: tuple[str, ...] = ()
+    method: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    dev: str = ""
+    seed: int | None = None
+
+    @classmethod
+    def from_json(cls, settings: Mapping[str, Any]) -> "JobSpec":
+        """The inverse of `to_json`; settings with unknown names are different jobs, and keep their hash in the line."""
+        known = {one.name: settings[one.name] for one in fields(cls) if one.name in settings}
+        for name in known.keys() & {"words", "columns"}:
+            known[name] = tuple(known[name])
+        known["recipe"] = dict(settings.get("recipe", {}))
+        known["seed"] = known["recipe"].pop("seed", settings.get("seed"))
+        known["parameters"] = {
+            name: cls.from_json(value) if isinstance(value, dict) else value
+            for name, value in settings.get("parameters", {}).items()
+        }
+        return cls(**known)
+
+    def to_json(self) -> dict[str, Any]:
+        """The settings by name, without those that the job does not have. A trained job has its seed in the recipe."""
+        found: dict[str, Any] = {"reference": self.reference}
+        seed = {} if self.seed is None else {"seed": self.seed}
+        if self.encoder:
+            found |= {"encoder": self.encoder, "weights": self.weights}
+        if self.pooling:
+            found |= {"pooling": self.pooling, "posthoc": self.posthoc}
+        found |= {name: value for name in ("corpus", "corpus_sha256", "words") if (value := getattr(self, name))}
+        if self.posthoc:
+            found["fit_on"] = self.fit_on
+        if not self.method:
+            return found | seed
+        return found | {
+            "columns": self.columns,
+            "method": self.method,
+            "parameters": {
+                name: value.to_json() if isinstance(value, JobSpec) else value
+                for name, value in self.parameters.items()
+            },
+            "recipe": {**self.recipe, **seed},
+            "dev": self.dev,
+        }
+
+    def with_seed(self, seed: int | None) -> "JobSpec":
+        """With a seed, which also applies to the encoders that are trained first; None removes it."""
+        parameters = {
+            name: value.with_seed(seed) if isinstance(value, JobSpec) else value
+            for name, value in self.parameters.items()
+        }
+        return replace(self, parameters=parameters, seed=seed)
+
+    @cached_property
+    def hash(self) -> str:
+        """Sixteen hexadecimal digits of the settings' SHA-256."""
+        content = json.dumps(self.to_json(), sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
-class ResultsError(ValueError):
-    """A results file with a foreign line; the message names the file and the line."""
+@dataclass(frozen=True)
+class Job:
+    """One row with one seed.
+
+    Attributes:
+        experiment, profile, label: the names of the experiment, its profile and the row.
+        spec: what is asked.
+        suites, geometry: the measures, if the data exist; see `Profile`.
+        files: where the corpus and the encoder lie on this machine; no part of what is asked.
+    """
+
+    experiment: str
+    profile: str
+    label: str
+    spec: JobSpec
+    suites: tuple[str, ...]
+    geometry: str
+    files: Mapping[str, Path] = field(default_factory=dict)
+
+    @property
+    def seed(self) -> int | None:
+        """None where nothing is drawn at random."""
+        return self.spec.seed
+
+    @property
+    def hash(self) -> str:
+        """Equal for two jobs that would compute the same."""
+        return self.spec.hash
+
+    @property
+    def name(self) -> str:
+        """For people: the row and the seed."""
+        return self.label if self.seed is None else f"{self.label}, seed {self.seed}"
 
 
 IN_JSON = {"spec": "settings", "source": "from"}
@@ -114,6 +222,23 @@ class JobRecord:
         if self.source is not None:
             return {key: value for key, value in line.items() if key in REFERENCE}
         return {key: value for key, value in line.items() if value is not None or key in ("seed", "failure")}
+
+
+# ------------------------------------------------------------------------------------------------ the file
+
+RESULTS = Path("results")
+"""The default folder, in the current directory."""
+
+
+def recorded_results() -> Path:
+    """The folder of the results that come with cselab: in the package of a wheel, or next to it in a checkout."""
+    package = Path(__file__).parents[1]
+    inside = package / "results"
+    return inside if inside.is_dir() else package.parents[1] / "results"
+
+
+class ResultsError(ValueError):
+    """A results file with a foreign line; the message names the file and the line."""
 
 
 class Store:

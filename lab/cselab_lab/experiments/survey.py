@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from .comparison import STATIC_LAST
-from .experiment import GUIDED, TRANSFER, UNGUIDED, Above, Column, Experiment, Row, declare
+from .experiment import GUIDED, TRANSFER, UNGUIDED, Column, Experiment, Row, declare
 from .registered import registered
+from .verdicts import Above
 
 WITHOUT_TRAINING = (
     Row("static vectors", reference="static", published="GloVe embeddings (avg.)"),

@@ -1,14 +1,129 @@
-"""The verdict of the seeds on a claim: its statistic, interval and tests, and how many tests a page has."""
+"""What a paper claims, as a statistic of rows, and the verdict of our seeds on it: its interval and tests.
 
-from collections.abc import Iterable, Sequence
+Known without numpy, so that experiments can be listed at once.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from statistics import mean
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
-from cselab.metrics.ranking import holm
+# ------------------------------------------------------------------------------------------------ claims
 
-from .experiment import Hypothesis, Values
+Values = Mapping[str, float]
+"""The measured (or published) number of each row, by its label."""
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """Something that a paper claims about some rows: a weighted sum of their numbers, positive where the claim holds.
+
+    Attributes:
+        claim: the claim in words.
+        labels: the labels of the rows.
+        on: the column that is judged; empty for the experiment's first.
+        unit: the unit of the statistic.
+        small: whether the claim is smallness.
+    """
+
+    claim: str
+    labels: tuple[str, ...]
+    on: str = ""
+    unit = "points"
+    small = False
+
+    @property
+    def weights(self) -> Sequence[float]:
+        """The factor of each row's number in the statistic."""
+        raise NotImplementedError
+
+    def statistic(self, values: Values) -> float:
+        """The number that is claimed to be positive."""
+        return sum(weight * values[label] for weight, label in zip(self.weights, self.labels, strict=True))
+
+    def statistics(self, rows: Iterable[Values]) -> tuple[float, ...]:
+        """The statistic of each seed's numbers."""
+        return tuple(self.statistic(values) for values in rows)
+
+    def spread(self, spreads: Values) -> float:
+        """The standard deviation of the statistic, from those of the rows; a row without one counts as exact."""
+        return math.hypot(
+            *(weight * spreads.get(label, 0.0) for weight, label in zip(self.weights, self.labels, strict=True))
+        )
+
+    def margin(self, margin: float) -> float:
+        """The limit of small differences, in the unit of the statistic, if rows may differ by `margin`."""
+        return margin
+
+
+class Above(Hypothesis):
+    """One row scores above a second row: their difference.
+
+    >>> Above("noise in the negatives costs points", "SimCSE", "+noise").statistic({"SimCSE": 50.0, "+noise": 47.0})
+    3.0
+    """
+
+    def __init__(self, claim: str, higher: str, lower: str, on: str = "") -> None:
+        super().__init__(claim, (higher, lower), on)
+
+    @property
+    def weights(self) -> Sequence[float]:
+        return 1.0, -1.0
+
+
+class Equivalent(Above):
+    """Two rows differ by less than the margin: a claim of smallness, such as "a third view hardly helps"."""
+
+    small = True
+
+
+class Trend(Hypothesis):
+    """The numbers rise from the first row to the last: the slope of the line through them, a row apart.
+
+    >>> Trend("more rows help", ("M = 0", "half", "full")).statistic({"M = 0": 64.0, "half": 71.0, "full": 76.0})
+    6.0
+    """
+
+    unit = "points a row"
+
+    @property
+    def weights(self) -> Sequence[float]:
+        places = [place - (len(self.labels) - 1) / 2 for place in range(len(self.labels))]
+        return [place / sum(place**2 for place in places) for place in places]
+
+    def margin(self, margin: float) -> float:
+        """A slope that adds up to the margin from the first row to the last."""
+        return margin / (len(self.labels) - 1)
+
+
+class Order(Hypothesis):
+    """The rows are in this order, from the lowest to the highest: Kendall's tau, 1 for this, -1 for the reverse.
+
+    >>> Order("parts add up", ("none", "one", "both")).statistic({"none": 1.0, "one": 3.0, "both": 2.0})
+    0.333...
+    """
+
+    unit = "tau"
+
+    def statistic(self, values: Values) -> float:
+        row = [values[label] for label in self.labels]
+        signs = [(row[b] > row[a]) - (row[b] < row[a]) for a in range(len(row)) for b in range(a + 1, len(row))]
+        return mean(map(float, signs))
+
+    def spread(self, spreads: Values) -> float:
+        """Unknown for an order."""
+        return 0.0
+
+    def margin(self, margin: float) -> float:
+        """No order is small."""
+        return 0.0
+
+
+# ------------------------------------------------------------------------------------------------ verdicts
 
 GEOMETRY = ("alignment", "uniformity", "mean_cosine")
 """Measures that are not in points."""
@@ -55,6 +170,8 @@ class Verdict:
     @property
     def ours(self) -> float | None:
         """The mean over the seeds."""
+        import numpy as np
+
         return float(np.mean(self.sample)) if self.sample else None
 
     @property
@@ -181,6 +298,8 @@ def judge(
         ours: ours by row, one mapping per seed.
         spreads: the standard deviations that the paper prints, by row.
     """
+    import numpy as np
+
     margin = claim.margin(MARGINS.get(measure, MARGIN))
     paper = None if published is None else claim.statistic(published)
     spread = 0.0 if published is None else claim.spread(spreads or {})
@@ -188,26 +307,35 @@ def judge(
     known = (claim.claim, claim.unit, measure, margin, claim.small, paper, spread, sample)
     if len(sample) < 2:
         return Verdict(*known)
-    if np.ptp(sample) <= 1e-12 * max(1.0, *map(abs, sample)):
+    if max(sample) - min(sample) <= 1e-12 * max(1.0, *map(abs, sample)):
         return Verdict(*known, interval=(sample[0], sample[0]))
     low, high, p_value, p_exact = tested(np.array(sample))
     return Verdict(*known, interval=(low, high), p_value=p_value, p_exact=p_exact)
 
 
-def tested(sample: np.ndarray) -> tuple[float, float, float, float]:
+def tested(sample: "np.ndarray") -> tuple[float, float, float, float]:
     """The 95 % interval of the mean, and the p-values of Student's test and of the exact sign-flip test.
 
+    >>> import numpy as np
     >>> low, high, student, exact = tested(np.array([1.0, 2.0, 3.0]))
     >>> round(low, 2), round(high, 2), round(student, 3), exact
     (-0.48, 4.48, 0.074, 0.25)
     """
+    import numpy as np
     from scipy.stats import permutation_test, ttest_1samp
 
     exact = permutation_test((sample,), np.mean, permutation_type="samples", vectorized=True, rng=0)
     return *interval(sample), float(ttest_1samp(sample, 0.0).pvalue), float(exact.pvalue)
 
 
-def interval(sample: np.ndarray) -> tuple[float, float]:
+def intervals(samples: Iterable[Sequence[float]]) -> list[tuple[float, float] | tuple[None, None]]:
+    """The interval of the mean of each sample; none for one number, or for equal ones."""
+    import numpy as np
+
+    return [interval(np.array(one)) if len(one) > 1 and max(one) > min(one) else (None, None) for one in samples]
+
+
+def interval(sample: "np.ndarray") -> tuple[float, float]:
     """The 95 % interval of the mean, by Student's t."""
     from scipy.special import stdtrit  # sooner imported than `scipy.stats`
 
@@ -230,6 +358,10 @@ class ManyTests:
     @classmethod
     def of(cls, verdicts: Iterable[Verdict]) -> "ManyTests":
         """Holm-corrected p-values of all verdicts of a table or page."""
+        import numpy as np
+
+        from cselab.metrics.ranking import holm
+
         verdicts = list(verdicts)
         raw = {one.test: one.p_value for one in verdicts if one.test is not None and one.p_value is not None}
         adjusted = holm(np.array(list(raw.values()))).tolist()

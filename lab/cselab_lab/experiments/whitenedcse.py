@@ -3,21 +3,8 @@
 from dataclasses import replace
 
 from .comparison import STATIC_LAST, WHITENEDCSE
-from .experiment import (
-    AVERAGE,
-    GUIDED,
-    TRANSFER,
-    UNGUIDED,
-    Above,
-    Column,
-    Equivalent,
-    Experiment,
-    Order,
-    Row,
-    Trend,
-    channels_a_group,
-    declare,
-)
+from .experiment import AVERAGE, GUIDED, TRANSFER, UNGUIDED, Column, Experiment, Row, channels_a_group, declare
+from .verdicts import Above, Equivalent, Order, Trend
 
 LARGE = (
     Row("SimCSE, large", "simcse", encoder="large", published="SimCSE-BERT_large"),

@@ -7,7 +7,8 @@ the last layer trains without one, as in the released code of SimCSE for a mean.
 from dataclasses import replace
 
 from .comparison import IMSIMCSE
-from .experiment import Above, Experiment, Row, declare, missing_rank
+from .experiment import Experiment, Row, declare, missing_rank
+from .verdicts import Above
 
 MEAN = ", static and last layer"
 """The ending of the label of a row whose pooling is the mean of the static embeddings and the last layer."""

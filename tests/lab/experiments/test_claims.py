@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cselab_lab.experiments import EXPERIMENTS, Above, Equivalent, ManyTests, Order, Results, Trend, get_profile
-from cselab_lab.experiments.plan import JobSpec
-from cselab_lab.experiments.store import JobRecord
+from cselab_lab.experiments.store import JobRecord, JobSpec
 from cselab_lab.experiments.verdicts import GEOMETRY, MARGIN, MARGINS, Verdict, judge, signed
 from scipy.stats import ttest_rel
 

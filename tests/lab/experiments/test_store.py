@@ -2,8 +2,7 @@
 
 import json
 
-from cselab_lab.experiments.plan import Job, JobSpec
-from cselab_lab.experiments.store import JobRecord
+from cselab_lab.experiments.store import Job, JobRecord, JobSpec
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -94,7 +94,7 @@ class PublishedTable:
     number: int
     cells: tuple[Cell, ...]
 
-    @property
+    @cached_property
     def title(self) -> str:
         """Which table this is, in words."""
         return f"{PAPERS[self.paper]}, Table {self.number}: {TITLES[self.paper, self.number]}"
