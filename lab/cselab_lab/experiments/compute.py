@@ -109,7 +109,7 @@ def _encoder(spec: JobSpec, files: Files) -> Any:
     folder = encoder_folder(spec.encoder, spec.weights, files.get(spec.encoder))
     encoder = SentenceEncoder.from_pretrained(folder, pooling=spec.pooling or None, device=device)
     if spec.reference == "random weights":
-        return random_weights(encoder, spec.seed)
+        return random_weights(encoder, spec.seed or 0)
     return StaticEmbeddings.from_encoder(encoder) if spec.reference == "static" else encoder
 
 
@@ -157,7 +157,7 @@ def _fit(encoder: "SentenceEncoder", rows: list, spec: JobSpec, report: Report |
     from cselab.methods import create_method
     from cselab.training import TrainConfig, train
 
-    config = TrainConfig(**spec.recipe, **({} if spec.seed is None else {"seed": spec.seed}))
+    config = TrainConfig(**spec.to_json()["recipe"])  # with the seed
     steps = config.length(len(rows))
     first, _, otherwise = spec.dev.partition(" or ")
     chosen_by = otherwise if otherwise and no_data() else first

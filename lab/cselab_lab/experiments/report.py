@@ -242,7 +242,7 @@ class Results:
         used = {row.encoder for row in self.experiment.all_rows if row.label in self.lines}
         names = [self.profile.encoders[name].name for name in self.profile.encoders if name in used | {"base"}]
         rows = {of.spec.corpus: of.corpus_rows for of in self._records if of.corpus_rows is not None}
-        texts = [("corpus", name) for name in rows or {self.profile.corpus: None}]
+        texts = [("corpus", name) for name in rows or (self.profile.corpus,)]
         found = [*(("encoder", name) for name in names), *texts]
         known = self.profile.hashes
         return [text for kind, name in found if (text := statement(kind, name, known.get(name), rows.get(name)))]

@@ -273,8 +273,9 @@ class Store:
                     raise ResultsError(
                         f"{self.path}: {line.row!r} refers to {line.source}, which has no numbers of job {job}"
                     )
-                own = {"experiment": line.experiment, "row": line.row, "seed": line.seed, "source": line.source}
-                records[job] = replace(found, **own)
+                records[job] = replace(
+                    found, experiment=line.experiment, row=line.row, seed=line.seed, source=line.source
+                )
         return records
 
     def _lines(self) -> dict[str, JobRecord]:
