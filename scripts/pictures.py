@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from browser import find_browser
 from cselab_lab.experiments import read_results
+from cselab_lab.experiments.published import published_table
 from cselab_widgets import Sphere
 from cselab_widgets.kit.page_panel import CSS
 from cselab_widgets.kit.theme import AFTER, BEFORE, OURS, PUBLISHED
@@ -40,17 +41,17 @@ STILL = (
 THEIRS, SIMCSE = PUBLISHED, "#3A8FBF"
 FOREST = "Of nine effects our estimate with its interval, and the paper's value: the gains of the papers lie outside."
 EFFECTS = (
-    ("Focal-InfoNCE", "main-comparison", "Focal-InfoNCE", 1.65),
-    ("WhitenedCSE", "main-comparison", "WhitenedCSE, 3 passes", 2.53),
-    ("ImSimCSE (paper)", "main-comparison", "ImSimCSE, paper", 1.8),
-    ("ImSimCSE (released)", "main-comparison", "ImSimCSE, released", 1.8),
-    ("noise on negatives", "imsimcse-table1", "+noise on negatives", -1.72),
-    ("noise on positives", "imsimcse-table1", "+noise on positives", -1.0),
-    ("less noise on negatives", "imsimcse-table1", "-noise on negatives", 0.81),
-    ("less noise on positives", "imsimcse-table1", "-noise on positives", -10.69),
-    ("Barlow Twins, M = 0", "imsimcse-table2", "Barlow Twins, M = 0", -12.2),
+    ("Focal-InfoNCE", "main-comparison", "Focal-InfoNCE", "focal", 2, "SimCSE-BERT_base + Focal-InfoNCE"),
+    ("WhitenedCSE", "main-comparison", "WhitenedCSE, 3 passes", "whitenedcse", 1, "WhitenedCSE-BERT_base"),
+    ("ImSimCSE (paper)", "main-comparison", "ImSimCSE, paper", "imsimcse", 3, "ImSimCSE-BERT_base"),
+    ("ImSimCSE (released)", "main-comparison", "ImSimCSE, released", "imsimcse", 3, "ImSimCSE-BERT_base"),
+    ("noise on negatives", "imsimcse-table1", "+noise on negatives", "imsimcse", 1, "Neg. +Noise"),
+    ("noise on positives", "imsimcse-table1", "+noise on positives", "imsimcse", 1, "Pos. +Noise"),
+    ("less noise on negatives", "imsimcse-table1", "-noise on negatives", "imsimcse", 1, "Neg. -Noise"),
+    ("less noise on positives", "imsimcse-table1", "-noise on positives", "imsimcse", 1, "Pos. -Noise"),
+    ("Barlow Twins, M = 0", "imsimcse-table2", "Barlow Twins, M = 0", "imsimcse", 2, "+BarlowTwins (D =768)"),
 )
-"""Label, experiment, row, and the paper's points over SimCSE."""
+"""Label, our experiment and row; the paper, its table and row."""
 JOINT = "Alignment against uniformity: contrast moves a plain encoder in the direction of subtracting the mean."
 PLACES = (
     ("plain", "imsimcse-figure1", "plain", -6),
@@ -146,20 +147,30 @@ def motion(picture: Path) -> None:
     picture.write_text(f"{head}\n<style>\n{style}\n</style>\n{inside}\n</svg>\n", encoding="utf-8")
 
 
+def gains_of(name: str, row: str, paper: str, table: int, printed: str) -> tuple[float, float, float, float]:
+    """Points over SimCSE on the seven STS sets: our mean, its 95 % interval, and the paper's value."""
+    gains = list(read_results(name, "study").over(row, "SimCSE", "Avg.").values())
+    low, high = ttest_1samp(gains, 0).confidence_interval()
+    theirs = {
+        row: cell.value for (row, column), cell in published_table(paper, table).by_place.items() if column == "Avg."
+    }
+    simcse = theirs["SimCSE" if "SimCSE" in theirs else "SimCSE-BERT_base"]
+    return np.mean(gains), low, high, theirs[printed] - simcse
+
+
 def forest(picture: Path) -> None:
     """Each of the papers' effects on one line: our mean with its 95 % interval, and the paper's value."""
-    rows, bottom = [], 40 + 40 * len(EFFECTS)
+    rows, bottom = [], 40 + 30 * len(EFFECTS)
 
     def x(gain: float) -> float:
-        return 460 + 24 * gain
+        return 362 + 15 * gain
 
-    for y, (label, name, row, paper) in zip(range(40, bottom, 40), EFFECTS, strict=True):
-        gains = list(read_results(name, "study").over(row, "SimCSE", "Avg.").values())
-        low, high = ttest_1samp(gains, 0).confidence_interval()
+    for y, (label, *of) in zip(range(40, bottom, 30), EFFECTS, strict=True):
+        ours, low, high, paper = gains_of(*of)
         rows += [
             f'<text x="0" y="{y + 5}">{label}</text>',
             f'<path d="M{x(low):.1f} {y}H{x(high):.1f}" stroke="{OURS}" stroke-width="4"/>',
-            f'<circle cx="{x(np.mean(gains)):.1f}" cy="{y}" r="6" fill="{OURS}"/>',
+            f'<circle cx="{x(ours):.1f}" cy="{y}" r="6" fill="{OURS}"/>',
             f'<path d="M{x(paper):.1f} {y - 7}l7 7 -7 7 -7 -7z" fill="{THEIRS}"/>',
         ]
     for tick in range(-12, 4, 3):
@@ -167,16 +178,16 @@ def forest(picture: Path) -> None:
         rows.append(f'<path d="M{x(tick)} 22V{bottom}" stroke="currentColor" stroke-opacity="{strength}"/>')
         rows.append(f'<text x="{x(tick)}" y="{bottom + 18}" text-anchor="middle">{tick}</text>')
     rows += [
-        f'<text x="540" y="{bottom + 40}" text-anchor="end">points over SimCSE, mean of the seven STS sets</text>',
-        f'<text x="0" y="14" style="fill:{OURS}">● ours, 95 % interval</text>',
-        f'<text x="170" y="14" style="fill:{THEIRS}">◆ paper</text>',
+        f'<text x="414" y="{bottom + 40}" text-anchor="end">points over SimCSE, mean of the seven STS sets</text>',
+        f'<text x="0" y="14"><tspan style="fill:{OURS}">●</tspan> ours, 95 % interval</text>',
+        f'<text x="170" y="14"><tspan style="fill:{THEIRS}">◆</tspan> paper</text>',
     ]
-    save(picture, rows, bottom + 56, FOREST)
+    save(picture, rows, bottom + 56, FOREST, 430)
 
 
-def save(picture: Path, rows: list[str], height: int, description: str) -> None:
-    """An SVG of 560 units, whose ink follows a light or a dark page."""
-    size = f'viewBox="-8 -6 560 {height}" width="700"'
+def save(picture: Path, rows: list[str], height: int, description: str, wide: int = 560) -> None:
+    """An SVG of so many units, whose ink follows a light or a dark page."""
+    size = f'viewBox="-8 -6 {wide} {height}" width="{1.25 * wide:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" aria-label="{description}">\n<style>{INK}'
     letters = "text { font: 13px system-ui, sans-serif; fill: currentColor }</style>"
     picture.write_text("\n".join([head, letters, *rows, "</svg>", ""]), encoding="utf-8")
