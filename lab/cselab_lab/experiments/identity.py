@@ -16,7 +16,10 @@ from cselab.encoders.open import BUNDLED, CHECKSUMS, find_encoder
 from .corpora import CORPORA, TEXTS
 
 WEIGHTS = {"bert-base-uncased": "68d45e234eb4a928074dfd868cead0219ab85354cc53d20e772753c6bb9169d3"}
-"""The SHA-256 of `model.safetensors` (440,449,768 bytes) in revision 86b5e0934494bd15c9632b12f734a8a67f723594."""
+"""The SHA-256 of `model.safetensors` (440,449,768 bytes) in revision 86b5e0934494bd15c9632b12f734a8a67f723594.
+
+The same tensors in a file that was written again have a different SHA-256. They are not recognised, because no hash of
+the published tensors is known."""
 
 RECORDED_TEXTS = {
     "enwiki-1m": "a8a89e99214c1b48fe3dba8e5b961e32c092d4caa18f79cea523ccf165abf0e6",
@@ -127,4 +130,4 @@ def statement(kind: str, name: str, sha256: str | None, rows: int | None = None)
         return f"The {kind} {name} has the {'published weights' if kind == 'encoder' else 'text of our records'}{said}."
     if name in CORPORA or sha256 is None:
         return f"The {kind} {name} is not verified{said}, because no published SHA-256 of it is known."
-    return f"The {kind} {name} has not the published {what} of any paper{said}."
+    return f"The {kind} {name} is not a published file of {what}{said}."

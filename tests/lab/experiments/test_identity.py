@@ -106,7 +106,7 @@ def test_a_text_of_the_data_folder_is_part_of_a_job_by_its_hash(tmp_path, monkey
     [
         (("encoder", "mini", "a" * 64), ()),
         (("encoder", "bert-base-uncased", WEIGHTS["bert-base-uncased"]), ("published weights", "68d45e234eb4a928")),
-        (("encoder", "mine-12345678", "b" * 64), ("has not the published weights", "b" * 16)),
+        (("encoder", "mine-12345678", "b" * 64), ("is not a published file of weights", "b" * 16)),
         (("encoder", "roberta-base", None), ("not verified",)),
         (("corpus", "wiki1m", "c" * 64, 1_000_000), ("not verified", "c" * 16, "1,000,000 rows")),
         (("corpus", "world:20000", None), ()),
