@@ -26,14 +26,13 @@ def test_draw_puts_each_row_at_its_mean_uniformity_and_alignment(name):
     assert "mini, world:20000" in figure.layout.title.text
 
 
-def test_draw_ends_each_path_at_the_last_step_of_its_curve():
+def test_draw_ends_each_curve_at_the_mean_of_the_seeds():
     results = results_of("whitenedcse-figure3")
-    (figure,) = draw("whitenedcse-figure3", results, None).values()
-    drawn = np.array([x for trace in figure.data for x in trace.x or ()], float)
-    for label in results.lines:
-        if curves := results.curves(label):
-            last = np.mean([rows[-1]["uniformity"] for rows in curves.values()])
-            assert np.nanmin(np.abs(drawn - last)) < 1e-4, label
+    for measure, figure in draw("whitenedcse-figure3", results, None).items():
+        drawn = [trace.y[-1] for trace in figure.data if trace.y]
+        for label in filter(results.curves, results.lines):
+            last = np.mean([rows[-1][measure] for rows in results.curves(label).values()])
+            assert np.abs(np.array(drawn) - last).min() < 1e-4, (measure, label)
 
 
 def test_rescaling_is_that_of_the_loss():

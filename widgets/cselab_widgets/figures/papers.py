@@ -4,6 +4,7 @@ import base64
 import json
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,10 @@ from cselab.data import load_clustering
 from cselab.evaluators.world import classroom_sts
 
 from ..kit.planes import Plane
+from ..kit.theme import NUMERIC_SCALE, OURS, POSITIVE
 from ..panels.alignment_uniformity import AlignmentUniformity
 from ..panels.embedding_map import EmbeddingMap
+from ..panels.training_monitor import COLUMNS, TrainingMonitor, planes
 
 Figures = Mapping[str, go.Figure]
 """By the ending of the file's name; "" for a single figure."""
@@ -43,17 +46,18 @@ def places(results: Results, _: Path | None) -> Figures:
         for label, seeds in results.lines.items()
     }
     histories = {label: runs for label, runs in histories.items() if runs}
-    return {"": AlignmentUniformity(histories).figure()}
+    figure = AlignmentUniformity(histories).figure()
+    return {"": figure.update_layout(legend_title_text="row, and its Avg. of STS")}
 
 
-def paths(results: Results, _: Path | None) -> Figures:
-    """The path of each trained row over the steps in that plane: WhitenedCSE 3."""
+def curves(results: Results, _: Path | None) -> Figures:
+    """Alignment and uniformity of each trained row over the steps, mean and range of its seeds: WhitenedCSE 3."""
     histories = {label: list(results.curves(label).values()) for label in results.lines if results.curves(label)}
-    return {"": AlignmentUniformity(histories, step=int(max(row["step"] for row in _rows(histories)))).figure()}
-
-
-def _rows(histories: Mapping[str, list]) -> list[dict[str, float]]:
-    return [row for runs in histories.values() for run in runs for row in run]
+    state = replace(TrainingMonitor(histories).state, every=True)
+    shown = {measure: plane.figure() for measure, plane in zip(COLUMNS, planes(state), strict=True)}
+    for figure in shown.values():
+        figure.for_each_trace(lambda trace: trace.update(showlegend=trace.name in histories))
+    return {measure: shown[measure] for measure in ("alignment", "uniformity")}
 
 
 def maps(results: Results, kept: Path | None) -> Figures:
@@ -100,22 +104,28 @@ def _encoders(results: Results, kept: Path | None) -> dict[str, SentenceEncoder]
 
 
 def rescaling(results: Results | None, _: Path | None) -> Figures:
-    """Focal-InfoNCE 1: the logit of a pair by its cosine, in InfoNCE and in Focal-InfoNCE (times the temperature)."""
-    cosines = np.linspace(-1, 1, 81)
-    lines = {
-        "InfoNCE": cosines,
-        "positives, s · s": cosines**2,
-        **{f"negatives, s (s + {m:g})": cosines * (cosines + m) for m in (0.1, 0.3, 0.5)},
-    }
-    traces = [go.Scatter(x=cosines, y=line, mode="lines", name=name) for name, line in lines.items()]
-    axes = {"title": {"text": "cosine s"}}, {"title": {"text": "logit times the temperature"}}
-    return {"": Plane("Focal-InfoNCE multiplies each cosine by a factor of its own", traces, *axes).figure()}
+    """Focal-InfoNCE 1: the cosine of a negative pair, and the value that Focal-InfoNCE has in its place, by m."""
+    cosines = np.linspace(0, 1, 81)
+    areas = [
+        go.Scatter(x=x, y=y, mode="none", fill="toself", fillcolor=color, opacity=0.15, name=name)
+        for name, color, x, y in (
+            ("up-weighted", POSITIVE, [0, 1, 1, 0], [0, 1, 1.4, 1.4]),
+            ("down-weighted", OURS, [0, 1, 1], [0, 1, 0]),
+        )
+    ]
+    lines = [
+        go.Scatter(x=cosines, y=cosines * (cosines + m), mode="lines", line_color=color, name=f"m = {m:g}")
+        for m, color in zip((0.1, 0.2, 0.3, 0.4), NUMERIC_SCALE[::2] + NUMERIC_SCALE[-1:], strict=True)
+    ]
+    axes = {"title": {"text": "cosine s of a negative pair"}}, {"title": {"text": "re-scaled: s (s + m)"}}
+    title = "Focal-InfoNCE up-weights the negatives with a cosine above 1 - m"
+    return {"": Plane(title, [*areas, *lines], *axes).figure()}
 
 
 Drawing = Callable[[Any, Path | None], Figures]
 FIGURES: dict[str, tuple[str, Drawing]] = {
     "whitenedcse-figure1": ("whitenedcse-figure1", maps),
-    "whitenedcse-figure3": ("whitenedcse-figure3", paths),
+    "whitenedcse-figure3": ("whitenedcse-figure3", curves),
     "imsimcse-figure1": ("imsimcse-figure1", places),
     "survey-figure3": ("survey-figure3", places),
     "survey-figure4": ("survey-table10", titles),
