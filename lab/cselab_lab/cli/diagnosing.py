@@ -56,7 +56,7 @@ def diagnose(subject: str, test: str | None, pooling: str | None, page: Path | N
 
 def _print_signs(diagnosis: Any) -> None:
     """A line for each sign; below, the evidence and the advice of each fault."""
-    from cselab_lab.diagnosis.report import NEEDS
+    from cselab_lab.diagnosis.report import not_checked
     from cselab_lab.diagnosis.signs import SIGNS
 
     found, checked = len(diagnosis.findings), len(diagnosis.metrics)
@@ -73,8 +73,8 @@ def _print_signs(diagnosis: Any) -> None:
         click.echo()
         terminal.print_line(finding.name.upper(), "bold red")
         click.echo(f"  why   {finding.reason}.\n  do    {finding.advice}")
-    if diagnosis.unseen:
-        click.echo(f"\nnot checked ({NEEDS}): {', '.join(diagnosis.unseen)}")
+    for line in not_checked(diagnosis.unseen):
+        click.echo(line)
 
 
 @click.command(cls=Command)

@@ -116,7 +116,9 @@ def _print_scores(scores: "Scores") -> None:
         options.print_table(
             {key: {c: cell for c, cell in row.items() if c not in same} for key, row in lines.items()}, "text"
         )
-        shared = [f"{column} {next(iter(lines.values()))[column]}" for column in same]
+        shared = [
+            f"{'' if column == 'how' else column} {next(iter(lines.values()))[column]}".strip() for column in same
+        ]
         if shared:
             click.echo(f"in every row: {', '.join(shared)}")
     for note in scores.notes:

@@ -1,6 +1,6 @@
 """The result of a diagnosis: the number of each sign, and reason, advice and picture of each fault."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -8,12 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 from cselab._util.writing import write_text
 
-from .signs import Sign
+from .signs import SIGNS, Sign
 
 if TYPE_CHECKING:
     from .evidence import Evidence
 
-NEEDS = "needs an encoder, a run, a corpus, more texts, or vectors without a complete collapse"
+NEEDS = {  # by the file of a sign, or by its name
+    "encoders": "an encoder",
+    "training": "a run",
+    "texts": "a corpus",
+    "vectors": "more texts, or vectors without a complete collapse",
+    "untrained head or pooler": "an encoder that evaluates a pooler or a head",
+    "truncated sentences": "an encoder",
+    "test pairs in the corpus": "a corpus and the test pairs (--test)",
+    "seeds with the same result": "a second seed",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +59,15 @@ class Finding:
         return {"name": self.name, **measured, "above": self.sign.above, "advice": self.advice}
 
 
+def not_checked(unseen: Sequence[str]) -> list[str]:
+    """A line for each missing part of the evidence, with the signs that need it."""
+    missing: dict[str, list[str]] = {}
+    for name in unseen:
+        need = NEEDS.get(name) or NEEDS[SIGNS[name].measure.__module__.rpartition(".")[2]]
+        missing.setdefault(need, []).append(name)
+    return [f"not checked without {need}: {', '.join(names)}" for need, names in missing.items()]
+
+
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
     """Faults and numbers.
@@ -70,9 +88,7 @@ class Diagnosis:
         lines = [f"{self.subject}: {self._count()}"]
         for finding in self.findings:
             lines += [f"\n{finding.name.upper()}", f"  why   {finding.reason}.", f"  do    {finding.advice}"]
-        if self.unseen:
-            lines.append(f"\nnot checked ({NEEDS}): {', '.join(self.unseen)}")
-        return "\n".join(lines)
+        return "\n".join([*lines, *([""] if self.unseen else []), *not_checked(self.unseen)])
 
     def _repr_html_(self) -> str:
         return self._html(lambda finding: "")
@@ -82,7 +98,7 @@ class Diagnosis:
             f"<h4>{escape(one.name)}</h4><p>{escape(one.reason)}.</p><p><b>{escape(one.advice)}</b></p>{picture(one)}"
             for one in self.findings
         ]
-        unseen = f"<p>Not checked ({NEEDS}): {escape(', '.join(self.unseen))}</p>" if self.unseen else ""
+        unseen = "".join(f"<p>{escape(line[0].upper() + line[1:])}</p>" for line in not_checked(self.unseen))
         return f"<p>{escape(self.subject)}: {self._count()}</p>{''.join(parts)}{unseen}"
 
     def _count(self) -> str:
