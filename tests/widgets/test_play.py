@@ -19,7 +19,7 @@ def test_a_page_is_what_the_script_writes_and_light(name):
 @pytest.mark.browser
 @pytest.mark.filterwarnings("ignore")
 def test_a_visitor_needs_only_the_keyboard(offline):
-    """Type, train, pause, save the picture; then move a point of the sphere."""
+    """Type, train, pause, save the picture, read a dot, grade a pair; then move a point of the sphere."""
     page = offline(play.FOLDER / "index.html")
 
     def tab(times, reached):
@@ -41,6 +41,13 @@ def test_a_visitor_needs_only_the_keyboard(offline):
     assert saved.value.path().read_bytes().startswith(b"\x89PNG")
     expect(page.get_by_label("sentence 4")).to_have_value("A singer sang an opera.")
     expect(page.locator(".cselab-result")).to_have_text(re.compile(r"^\w+ and \w+ .* to "))
+    tab(1, page.locator("canvas"))
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".cselab-tip")).to_have_text(re.compile(r"\. \w+$"))
+    for pair, grade in (("1 and 2", "5"), ("1 and 3", "0")):
+        tab(1, page.get_by_label(f"your grade of {pair}"))
+        page.keyboard.press(grade)
+    expect(page.locator(".cselab-verdict")).to_have_text(re.compile("^You and the toy agree on"))
     page.get_by_role("link", name="The sphere").press("Enter")
     point = page.get_by_role("slider", name="anchor 1", exact=True)
     where = point.get_attribute("aria-valuetext")
