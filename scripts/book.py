@@ -65,7 +65,7 @@ def lessons(executed: Path, target: Path) -> int:
         for cell in notebook.cells:
             cell.source = with_own_pages(cell.source, is_top=False)
             tags = cell.metadata.setdefault("tags", [])
-            if {"parameters", "injected-parameters"} & set(tags) or cell.get("id") == "setup":
+            if {"parameters", "injected-parameters"} & set(tags) or cell.get("id") in ("colab", "setup"):
                 tags.append("remove-input")
             elif cell.metadata.get("jupyter", {}).get("source_hidden"):
                 tags.append("hide-input")

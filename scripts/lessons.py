@@ -2,7 +2,8 @@
 
 Hints and solutions, which are folded, are not counted; what explains a guess is folded and counted. Minutes are for
 reading (200 words or 15 visible lines of code a minute, a minute for a displayed formula), a minute for a guess, half a
-minute for a question on an earlier lesson, 3 minutes and 1.5 a line of the solution for a core piece, and computing.
+minute for a question on an earlier lesson, a picture or a printed table, 2 for a panel, 3 minutes and 1.5 a line of the
+solution for a core piece, and computing. What has the tag `further` is not counted.
 """
 
 import ast
@@ -10,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+import cselab_widgets
 import nbformat
 
 NOTEBOOKS = Path(__file__).resolve().parents[1] / "notebooks"
@@ -17,6 +19,7 @@ LIMITS = {"words": 1800, "guesses": 8, "pieces": 3, "further": 1, "lines": 100, 
 FOLDED = re.compile(r"<details><summary>(?!Explain).*?</details>", re.DOTALL)
 FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$", re.DOTALL)
 DISPLAYED = re.compile(r"\$\$.+?\$\$", re.DOTALL)
+FURTHER = re.compile(r"(?:#+ |\*)Further")
 COMPUTING = re.compile(r"(\d+) of them computing")
 EFFORT = re.compile(r"\*(\d+) minutes · (?:easy|medium|hard) · importance ([1-5]) of 5\.\*")
 
@@ -38,6 +41,27 @@ def guesses_of(source: str) -> int:
     return sum(keyword.arg != "unit" for call in calls_of(source, "guess") for keyword in call.keywords)
 
 
+def looking(notebook: nbformat.NotebookNode) -> float:
+    """2 minutes for each panel, and half a minute for each cell that draws or prints."""
+    panels, minutes = {*cselab_widgets.__all__} - {"Picture"}, 0.0
+    for cell in notebook.cells:
+        tags = cell.metadata.get("tags", [])
+        if cell.cell_type != "code" or {"exercise", "further"} & {*tags}:
+            continue
+        *_, last = ast.parse(cell.source).body or [ast.Pass()]
+        shown = ast.unparse(last).partition("(")[0]
+        if shown in panels | set(re.findall(rf"^(\w+) = (?:{'|'.join(panels)})\(", all_code(notebook), re.MULTILINE)):
+            minutes += 2
+        elif re.search(r"\bPicture\(|\bprint\(", cell.source):
+            minutes += 0.5
+    return minutes
+
+
+def all_code(notebook: nbformat.NotebookNode) -> str:
+    """The code of all cells."""
+    return "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+
+
 def minutes_of_piece(solution: str) -> float:
     """3 minutes and 1.5 a line of the folded solution, without imports and the head of the function."""
     code = "\n".join(re.findall(r"```python\n(.+?)```", solution, re.DOTALL))
@@ -54,7 +78,9 @@ def measured(notebook: nbformat.NotebookNode) -> dict[str, int]:
         tags = cell.metadata.get("tags", [])
         if cell.cell_type == "markdown":
             words += words_of(cell.source)
-            minutes += len(DISPLAYED.findall(FOLDED.sub("", cell.source)))
+            following = notebook.cells[at + 1 : at + 2]
+            if not (FURTHER.match(cell.source) and following and "further" in following[0].metadata.get("tags", [])):
+                minutes += words_of(cell.source) / 200 + len(DISPLAYED.findall(FOLDED.sub("", cell.source)))
         elif "exercise" in tags:
             pieces["further" if "further" in tags else "pieces"] += 1
             minutes += 0 if "further" in tags else minutes_of_piece(notebook.cells[at + 2].source)
@@ -63,7 +89,7 @@ def measured(notebook: nbformat.NotebookNode) -> dict[str, int]:
             recalled += sum(len(call.args) - 1 for call in calls_of(cell.source, "recall"))
             if not cell.metadata.get("jupyter", {}).get("source_hidden"):
                 visible.append(len([line for line in cell.source.splitlines() if line.strip()]))
-    minutes += words / 200 + sum(visible) / 15 + guesses + recalled / 2 + computing_of(notebook)
+    minutes += sum(visible) / 15 + guesses + recalled / 2 + looking(notebook) + computing_of(notebook)
     return {"words": words, "guesses": guesses, **pieces, "lines": sum(visible), "longest": max(visible),
             "minutes": round(minutes)}  # fmt: skip
 

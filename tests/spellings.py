@@ -1,10 +1,11 @@
 """The exercises of all lessons, the answers in their notebooks, and an answer returned in other types."""
 
 import importlib
+import inspect
 import json
 import pkgutil
 import re
-from functools import cache
+from functools import cache, partial
 from inspect import isroutine
 from unittest.mock import patch
 
@@ -75,6 +76,21 @@ def returning(how, answer):
     return spelled
 
 
+def by_keyword(answer):
+    """The same function, whose arguments after the first must be given by their names."""
+    first, *others = inspect.signature(answer).parameters.values()
+    named = [one.replace(kind=one.KEYWORD_ONLY) for one in others]
+
+    def spelled(value, **options):
+        return answer(value, **options)
+
+    spelled.__signature__ = inspect.Signature([first, *named])
+    return spelled
+
+
 def spellings_of(answer):
-    """A function that returns its numbers in every type; a value as it is."""
-    return {name: returning(how, answer) for name, how in RETURNED.items()} if isroutine(answer) else {"": answer}
+    """A function that returns its numbers in every type, or takes its arguments in another way; a value as it is."""
+    if not isroutine(answer):
+        return {"": answer}
+    taken = {"by keyword": by_keyword(answer), "partial": partial(answer)}
+    return taken | {name: returning(how, answer) for name, how in RETURNED.items()}

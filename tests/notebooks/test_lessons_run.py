@@ -10,6 +10,7 @@ from cselab_lab.headless.notebooks import run_notebooks
 from cselab_lab.headless.page import loaded_from_outside
 from cselab_lab.headless.record import GUESS_TYPE
 from plotly.offline import get_plotlyjs
+from tiny import write_checkpoint
 
 pytestmark = pytest.mark.lesson
 
@@ -114,6 +115,15 @@ def test_the_page_is_small_without_state_of_widgets(run):
     assert own < (2_000_000 if run.name == "gallery" else LARGEST)
     assert run.executed.stat().st_size < (4_000_000 if run.name == "gallery" else 2_000_000)
     assert "widgets" not in nbformat.read(run.executed, as_version=4).metadata
+
+
+def test_lesson_02_trains_an_encoder_from_a_folder(tmp_path):
+    encoder = write_checkpoint(tmp_path / "bert")
+    (run,) = run_notebooks(["02_simcse"], "smoke", {"encoder": str(encoder), "steps": 3}, output=tmp_path / "out")
+    assert run.problems == []
+    cells = {cell.id: cell for cell in nbformat.read(run.executed, as_version=4).cells}
+    said = "".join(output.get("text", "") for output in cells["keep"].outputs)
+    assert "with its mean subtracted\n  World-STS: " in said and "SimCSE-BERT_base: 76.25" in said
 
 
 def exercises():

@@ -503,6 +503,7 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
     unsolved = f"not solved yet: replace the placeholder; the first goal is: {checks[0].what}"
     if answer is None or answer is Ellipsis:
         return Verdict(False, (unsolved,))
+    answer = _by_place(answer)
     tried = _Watched(answer)
     lines: list[str] = []
     for check in checks:
@@ -525,6 +526,24 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
         lines.append(f"passed: {check.what}")
     missing = _missing_in(answer, exercise.solution, exercise) if exercise.trained and exercise.solution else ""
     return _solved(lines, missing)
+
+
+def _by_place(answer: Any) -> Any:
+    """A function that takes its keyword-only arguments by place as well, as checks and lessons give them."""
+    try:
+        parameters = inspect.signature(answer).parameters.values()
+    except (TypeError, ValueError):  # no function, or one of C
+        return answer
+    named = [one.name for one in parameters if one.kind is one.KEYWORD_ONLY]
+    places = len(parameters) - len(named)
+    if not named or any(one.kind in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in parameters):
+        return answer
+
+    @functools.wraps(answer)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return answer(*args[:places], **dict(zip(named, args[places:], strict=False)), **kwargs)
+
+    return call
 
 
 def _solved(lines: list[str], missing: str = "") -> Verdict:
@@ -550,6 +569,7 @@ def student_or_reference(answer: Callable, exercise: Exercise) -> Any:
     """
     if exercise.solution is None:
         raise ValueError("this exercise has no solution to use; give Exercise(..., solution=Solution(...)).")
+    answer = _by_place(answer)
     name, verdict = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise)
     if not verdict.solved:
         print(f"{name} is not right yet: the solution is used")

@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Lesson", "check", "guess", "recall", "result", "setup"]
 
+PUBLISHED: Mapping[str, tuple[str, int, tuple[str, ...]]] = {
+    "02_simcse": ("whitenedcse", 1, ("BERT_base (first-last avg.)", "BERT_base-whitening", "SimCSE-BERT_base")),
+    "04_whitenedcse": ("whitenedcse", 1, ("SimCSE-BERT_base", "WhitenedCSE-BERT_base")),
+    "06_rank_bottleneck": ("imsimcse", 2, ("SimCSE-BERT_base", "+BarlowTwins (D =768)", "+704 artificial z")),
+    "07_focal_infonce": ("focal", 2, ("SimCSE-BERT_base", "SimCSE-BERT_base + Focal-InfoNCE")),
+}
+"""By lesson, the printed rows of BERT-base next to the encoder of a student: paper, table, rows."""
+
 
 def check(lesson: str, **answers: Any) -> None:
     """Try the checks of a piece and show what passed: `check("02_simcse", my_loss=my_loss)`."""
@@ -104,17 +112,25 @@ class Lesson:
         return exercises.student_or_reference(function, exercises.pieces(self.name)[piece])
 
     def keep(self, encoder: SentenceEncoder, name: str | None) -> None:
-        """Compare a trained encoder with plain less its mean, and keep it in `encoders/<name>` if a name is given."""
+        """Compare a trained encoder with plain less its mean, and keep it in `encoders/<name>` if a name is given.
+
+        What the lesson's paper printed for BERT-base stands below, named as published.
+        """
         import numpy as np
 
         from cselab import evaluate
         from cselab.evaluators import TransformedEncoder, compare
         from cselab.transforms import fit
+        from cselab_lab.experiments.published import PAPERS, published_table
 
         vectors = np.asarray(self.plain.encode(self.corpus[:2000]))
         control = TransformedEncoder(self.plain, fit("centred", vectors))
         before, after = (evaluate(one, "world", tasks=["World-STS", "Classroom-STS"]) for one in (control, encoder))
         print("your encoder over plain with its mean subtracted", *compare(before, after), sep="\n  ")
+        if self.name in PUBLISHED:
+            paper, number, rows = PUBLISHED[self.name]
+            printed = "".join(f"\n  {row}: {published_table(paper, number).cell(row, 'Avg.').printed}" for row in rows)
+            print(f"published for BERT-base, not run here: {PAPERS[paper]}, Table {number}, seven STS sets{printed}")
         if name:
             folder = Path("encoders") / Path(name).name
             encoder.save_pretrained(folder)
@@ -206,14 +222,14 @@ def setup(
     settings |= {"seed": seed, "world_seed": world_seed}
     asked = {setting: value for setting, value in settings.items() if value is not None}
     chosen: dict[str, Any] = typed_parameters(name, known, asked)
-    if "encoder" in chosen and "pooling" not in chosen and (same := _size_of(chosen["encoder"])):
-        chosen["pooling"] = same["pooling"]
+    if "encoder" in chosen and (same := _size_of(chosen["encoder"])):
+        chosen = {name: same[name] for name in ("pooling", "lr")} | chosen
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     return Lesson(name, profile, device=device, corpus_file=corpus, **{**known, **chosen})
 
 
 def _size_of(encoder: str) -> Mapping[str, Any] | None:
-    """The size whose encoder this is: its pooling was chosen for it."""
+    """The size whose encoder this is: its pooling and its learning rate were chosen for it."""
     return next((size for size in SIZES.values() if size["encoder"] == encoder), None)
 
 

@@ -17,7 +17,9 @@ def test_a_profile_says_everything_and_a_value_that_is_given_goes_first():
     assert (config.steps, config.lr, config.seed, config.batch_size) == (3, 1e-3, 0, 64)
 
 
-def test_an_encoder_of_another_profile_brings_its_pooling():
+def test_an_encoder_of_another_profile_brings_pooling_and_rate():
+    bert = lesson.setup("00_tour", "classroom", encoder="bert-base-uncased")
+    assert (bert.pooling, bert.lr, bert.steps) == ("cls", 3e-5, 60)
     assert lesson.setup("00_tour", "classroom", encoder="micro").pooling == "mean"
     assert lesson.setup("00_tour", "classroom", encoder="micro", pooling="cls").pooling == "cls"
 
