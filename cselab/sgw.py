@@ -50,8 +50,7 @@ def covariance(x: Float[Tensor, "*groups n w"], divisor: Divisor = "n") -> Matri
     if rows < 2:
         raise ValueError(f"a covariance needs at least 2 rows, x has {rows}: use a larger batch")
     with torch.autocast(x.device.type, enabled=False):
-        x = _full_precision(x)
-        centred = x - x.mean(-2, keepdim=True)
+        centred = _centred(_full_precision(x))
         return centred.mT @ centred / (rows if divisor == "n" else rows - 1)
 
 
@@ -158,7 +157,7 @@ def group_whiten(
         matrix = whitening_matrix(
             covariance(groups if gradient_through_matrix else groups.detach(), divisor), kind, eps, shrinkage
         )
-        whitened = (groups - groups.mean(1, keepdim=True)) @ matrix
+        whitened = _centred(groups) @ matrix
         return whitened.transpose(0, 1).flatten(1)
 
 
@@ -407,6 +406,13 @@ class _InverseSquareRoot(torch.autograd.Function):
         inner = inner + (axes.mT @ grad_axes) * torch.where(equal, 0, 1 / gap)
         grad = axes @ inner @ axes.mT
         return (grad + grad.mT) / 2, None
+
+
+def _centred(x: Float[Tensor, "*groups n w"]) -> Float[Tensor, "*groups n w"]:
+    """Rows minus their mean. Zero in a constant channel, also where rounding moves the mean of large numbers."""
+    mean, first = x.mean(-2, keepdim=True), x[..., :1, :]
+    constant = (x == first).all(-2, keepdim=True)
+    return x - (mean + torch.where(constant, (first - mean).detach(), 0))
 
 
 def _full_precision(x: Tensor) -> Tensor:

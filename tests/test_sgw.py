@@ -191,6 +191,15 @@ def test_rank_deficient_batches_stay_finite_with_their_gradients(batch, num_grou
     assert x.grad.isfinite().all()
 
 
+@pytest.mark.parametrize("num_groups", [1, 2, 4])
+def test_group_whiten_takes_a_constant_batch_of_huge_numbers(num_groups):
+    """Rounding moves the mean of 1e30, and the square of that difference is infinite in float32."""
+    x = torch.full((64, 4), 1e30, requires_grad=True)
+    whitened = group_whiten(x, num_groups)
+    whitened.sum().backward()
+    assert not whitened.any() and x.grad.isfinite().all()
+
+
 def test_a_constant_channel_does_not_disturb_the_other_one_of_its_group():
     x = random_rows(16, 2)
     x[:, 1] = 5

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 
 from .files import DataError, read_fields, read_lines
 from .published import PROVENANCES, check_published, published_parts
@@ -61,7 +61,7 @@ KNOWN_DAMAGE = {
 BLANK_ROW = "."
 """The replacement for a blank row, because an encoder needs a token; SentEval's example encoders do the same."""
 
-Row = tuple[str, str, int]
+LabelledRow = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
@@ -156,27 +156,27 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
     )
 
 
-def _one_split(path: Path, task: str) -> list[Row]:
+def _one_split(path: Path, task: str) -> list[LabelledRow]:
     """SST-2, TREC, MRPC: label and text on each line."""
     row_from = {"SST-2": _sst_row, "TREC": _trec_row, "MRPC": _mrpc_row}[task]
     encoding, header = "latin-1" if task in LATIN_1 else "utf-8", "Quality" if task == "MRPC" else ""
     return [row_from(fields, place) for place, fields in read_fields(path, encoding, header)]
 
 
-def _sst_row(fields: list[str], place: str) -> Row:
+def _sst_row(fields: list[str], place: str) -> LabelledRow:
     if len(fields) != 2:
         raise DataError(f"{place}: {len(fields)} tab-separated fields, 2 expected (sentence, label)")
     return _tokens(fields[0]), "", _label(fields[1], ("0", "1"), place)
 
 
-def _trec_row(fields: list[str], place: str) -> Row:
+def _trec_row(fields: list[str], place: str) -> LabelledRow:
     kind, _, question = " ".join(fields).partition(" ")
     if ":" not in kind or not question.strip():
         raise DataError(f"{place}: expected 'CLASS:detail question', not {fields!r:.40}")
     return _tokens(question), "", _label(kind.partition(":")[0], CLASSES["TREC"], place)
 
 
-def _mrpc_row(fields: list[str], place: str) -> Row:
+def _mrpc_row(fields: list[str], place: str) -> LabelledRow:
     if len(fields) != 5:
         raise DataError(f"{place}: {len(fields)} tab-separated fields, 5 expected (quality, two ids, two sentences)")
     return _tokens(fields[3]), _tokens(fields[4]), _label(fields[0], ("0", "1"), place)
@@ -194,7 +194,7 @@ def _tokens(text: str) -> str:
     return " ".join(text.split())
 
 
-def _checked(rows: list[Row], part: str, path: Path) -> str:
+def _checked(rows: list[LabelledRow], part: str, path: Path) -> str:
     """The provenance of a file, or an error with its name."""
     known = published_parts("labelled")[part]
     if damage := KNOWN_DAMAGE.get((part, len(rows))):

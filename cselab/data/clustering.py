@@ -6,7 +6,7 @@ text of StackOverflow holds a tab, which becomes a space.
 
 from pathlib import Path
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 
 from .classification import Labelled
 from .files import DataError, MissingFile, read_fields

@@ -8,7 +8,6 @@ subjective lines. Single transfer sets on the hub are not used: they are split i
 
 import os
 import tarfile
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from cselab._util.arguments import check_choice
 from cselab._util.checksums import sha256_of
-from cselab._util.choices import check_choice
-from cselab._util.writing import PART
+from cselab._util.writing import PART, folder_written_whole
 
 from .classification import (
     CLASSIFICATION_ROWS,
@@ -39,7 +38,7 @@ ARCHIVE = ("princeton-nlp/datasets-for-simcse", "e145e8bb659b2aa2669f32ef79cb4cd
 FETCHED_TASKS = (*STS_TASKS, *CLASSIFICATION_TASKS)
 """The sets that it has."""
 
-ELSEWHERE = (
+NOT_ON_THE_HUB = (
     f"{', '.join(CLUSTERING_TASKS)} are not fetched, because no copy on the hub is known to be the published text. "
     "They are available at https://github.com/rashadulrakib/short-text-clustering-enhancement/tree/master/data"
 )
@@ -80,7 +79,7 @@ def fetch(folder: str | Path | None = None, tasks: Sequence[str] | None = None) 
     """
     for task in tasks or ():
         if task in CLUSTERING_TASKS:
-            raise ValueError(ELSEWHERE)
+            raise ValueError(NOT_ON_THE_HUB)
         check_choice("set to fetch", task, FETCHED_TASKS)
     folder = folder_to_fill() if folder is None else Path(folder)
     if folder.exists() and not folder.is_dir():
@@ -146,25 +145,21 @@ def _verdict(task: str, folder: Path) -> str:
 
 def _put_in_place(folder: Path, files: Mapping[str, bytes], task: str) -> str:
     """Write the files to temporary places, check them as a set, then rename them; return the check's result."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as aside:
+    with folder_written_whole(folder, last="") as aside:
         for name, content in files.items():
-            file = Path(aside, name)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+            (aside / name).parent.mkdir(parents=True, exist_ok=True)
+            (aside / name).write_bytes(content)
         try:
-            verdict = _verdict(task, Path(aside))
+            verdict = _verdict(task, aside)
         except DataError as reason:
             raise DataError(f"as fetched, {str(reason).replace(f'{aside}{os.sep}', '')}") from None
-        absent = [name for name in files if not (folder / name).exists()]
         for name in files:
-            if name not in absent and (folder / name).read_bytes() != files[name]:
-                raise DataError(
-                    f"{folder / name} exists with different content and was kept; move the file away to fetch {task}"
-                )
-        for name in absent:
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            os.replace(Path(aside, name), folder / name)
+            if (folder / name).exists():
+                if (folder / name).read_bytes() != files[name]:
+                    raise DataError(
+                        f"{folder / name} exists with different content and was kept; move it away to fetch {task}"
+                    )
+                (aside / name).unlink()
     return verdict
 
 

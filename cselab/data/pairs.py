@@ -83,7 +83,7 @@ class Pairs:
         )
 
 
-COLUMNS = ("sentence1", "sentence2", "score")
+PAIR_COLUMNS = ("sentence1", "sentence2", "score")
 """The names of the columns of a table of pairs."""
 
 SIDES = [
@@ -91,7 +91,7 @@ SIDES = [
     for stem in ("sentence", "sent", "text", "question", "phrase", "s")
     for first, second in ("12", "ab", "01")
 ]
-SCORES = (
+SCORE_NAMES = (
     "score",
     "similarityscore",
     "similarity",
@@ -102,12 +102,14 @@ SCORES = (
     "label",
     "isduplicate",
 )
-SPLITS = {"train", "training", "trial", "dev", "val", "valid", "validation", "test"}
+SPLIT_NAMES = {"train", "training", "trial", "dev", "val", "valid", "validation", "test"}
 """Further accepted names, compared by lower-case letters and digits only: sentence_A, relatedness_score. The first one
-in a table is used. A column that holds only `SPLITS`, or is called split, fold or partition, separates the splits.
+in a table is used. A column that holds only `SPLIT_NAMES`, or is called split, fold or partition, separates the splits.
 """
 
-WANTED = f"expected {', '.join(COLUMNS)}, by these names (or text1, sentence_a, similarity ...), or in this order"
+EXPECTED = (
+    f"expected {', '.join(PAIR_COLUMNS)}, by these names (or text1, sentence_a, similarity ...), or in this order"
+)
 
 
 Pair = tuple[str, str, float]
@@ -170,10 +172,10 @@ def has_pairs(table: Any) -> bool:
 def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
     """Pairs from a file or the folder of a data set; also .gz and .xz.
 
-    `path` may be any table that `cselab.data.tables` reads. The names of the columns decide (`COLUMNS`, or a spelling
-    of `SIDES` and `SCORES`). A file of separated values needs no names: then a line has sentence1, sentence2 and score
-    first, or its only two columns of text and its only column of numbers are used, and a warning names them. Blank
-    lines are passed over.
+    `path` may be any table that `cselab.data.tables` reads. The names of the columns decide (`PAIR_COLUMNS`, or a
+    spelling of `SIDES` and `SCORE_NAMES`). A file of separated values needs no names: then a line has sentence1,
+    sentence2 and score first, or its only two columns of text and its only column of numbers are used, and a warning
+    names them. Blank lines are passed over.
 
     Args:
         path: the file; separated values unless its name ends in .jsonl, .json or .parquet.
@@ -204,7 +206,7 @@ def _places(names: Sequence[str]) -> Places | None:
     """The places of the sentences and the score among the columns."""
     plain = [_plain(str(name)) for name in names]
     sides = next((sides for sides in SIDES if set(sides) <= set(plain)), None)
-    score = next((score for score in SCORES if score in plain), None)
+    score = next((score for score in SCORE_NAMES if score in plain), None)
     return None if sides is None or score is None else (*map(plain.index, sides), plain.index(score))  # type: ignore
 
 
@@ -218,7 +220,7 @@ Held = list[tuple[str, Any]]
 def _by_name(names: Sequence[str], source: str | Path) -> Places:
     places = _places(names)
     if places is None:
-        raise DataError(f"{source}: its columns are {', '.join(names):.200}; {WANTED}")
+        raise DataError(f"{source}: its columns are {', '.join(names):.200}; {EXPECTED}")
     plain = [_plain(str(name)) for name in names]
     refuse_twice(source, plain, *(plain[place] for place in places))
     return places
@@ -231,7 +233,7 @@ def _one_split(
     for column, values in enumerate(zip(*(row for _, row in rows), strict=False)):
         found = dict.fromkeys(map(str, values))
         called = column < len(names) and _plain(names[column]) in ("split", "fold", "partition")
-        if column in places or not (called or all(name.lower() in SPLITS for name in found)):
+        if column in places or not (called or all(name.lower() in SPLIT_NAMES for name in found)):
             continue
         chosen = split or ("test" if len(found) > 1 else str(values[0]))
         kept = [(at, row) for at, row in rows if str(row[column]).lower() == chosen.lower()]
@@ -253,7 +255,7 @@ def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> Places:
     texts = [
         place
         for place, column in enumerate(columns)
-        if place not in numbers and any(map(_has_word, column)) and not set(map(str.lower, column)) <= SPLITS
+        if place not in numbers and any(map(_has_word, column)) and not set(map(str.lower, column)) <= SPLIT_NAMES
     ]
     if len(numbers) > 1:  # numbers of rows and years have no fractions
         numbers = [place for place in numbers if "." in "".join(columns[place])]
@@ -271,7 +273,7 @@ def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> Places:
         return places
     if len(columns) > 3 or (len(columns) == 3 and not any(map(_is_number, rows[0]))):
         raise DataError(
-            f"{source}: its columns have no known names, the first line is {', '.join(rows[0]):.200}; {WANTED}"
+            f"{source}: its columns have no known names, the first line is {', '.join(rows[0]):.200}; {EXPECTED}"
         )
     return 0, 1, 2
 
@@ -297,7 +299,7 @@ def _pairs(rows: list[Pair], name: str, source: str | Path, split: str | None) -
         if not any(map(_has_word, sentences)):
             raise DataError(
                 f"{source}: no {side} sentence has a word (the first is {sentences[0]!r:.40}): is it a column of "
-                f"numbers or ids? {WANTED}"
+                f"numbers or ids? {EXPECTED}"
             )
     _warn_of_labels(scores, source)
     return Pairs(first, second, scores, name=name, split=split or "")
@@ -334,7 +336,7 @@ def _row(row: Any, place: str) -> Pair:
 def pair_from(fields: list[str], columns: tuple[int, ...], place: str) -> Pair:
     """First sentence, second sentence and score from the fields of a line, or an error naming the place."""
     if len(fields) <= max(columns):
-        raise DataError(f"{place}: at least {max(columns) + 1} fields are expected, not {len(fields)}; {WANTED}")
+        raise DataError(f"{place}: at least {max(columns) + 1} fields are expected, not {len(fields)}; {EXPECTED}")
     first, second, score = (fields[column].strip() for column in columns)
     if is_blank(first) or is_blank(second):
         raise DataError(f"{place}: a sentence of the pair is blank")
@@ -346,7 +348,9 @@ def number_from(text: str, place: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise DataError(f"{place}: the score {text!r:.80} is not a number (decimals have a point); {WANTED}") from None
+        raise DataError(
+            f"{place}: the score {text!r:.80} is not a number (decimals have a point); {EXPECTED}"
+        ) from None
     if not math.isfinite(value):
         raise DataError(f"{place}: the score {text!r} is not finite")
     return value

@@ -15,7 +15,7 @@ from typing import Any
 
 from .files import DataError
 
-Rows = Sequence[tuple[str, str, float]]
+ScoredPairs = Sequence[tuple[str, str, float]]
 """First text, second text (or ""), and score or label of each row."""
 
 PROVENANCES = ("not checked", "as published", "as published, other case or tokens", "unknown text")
@@ -24,7 +24,7 @@ PROVENANCES = ("not checked", "as published", "as published, other case or token
 PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
-def describe(rows: Rows) -> dict[str, int | str]:
+def describe(rows: ScoredPairs) -> dict[str, int | str]:
     """Rows, double quotes and hashes of a file: its text, only its words, its scores."""
     texts = [f"{first}\t{second}" for first, second, _ in rows]
     return {
@@ -44,7 +44,7 @@ def published_parts(kind: str) -> dict[str, dict[str, Any]]:
     return json.loads(Path(__file__).with_name(f"{kind}_parts.json").read_text())
 
 
-def check_published(rows: Rows, known: dict[str, int | str], path: Path) -> str:
+def check_published(rows: ScoredPairs, known: dict[str, int | str], path: Path) -> str:
     """The provenance of a file, given the facts about the published one.
 
     Args:

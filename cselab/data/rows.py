@@ -12,7 +12,16 @@ from typing import Any
 from cselab._util.arguments import checked
 
 from .files import DataError, check_characters, is_blank, read_lines
-from .tables import TEXT_COLUMNS, Rows, holds_rows, place_of, read_table, refuse_twice, rows_in_memory, text_column
+from .tables import (
+    TEXT_COLUMNS,
+    NumberedRows,
+    holds_rows,
+    place_of,
+    read_table,
+    refuse_twice,
+    rows_in_memory,
+    text_column,
+)
 
 
 @checked
@@ -141,7 +150,9 @@ def read_rows(
     return _rows(path, rows, [names.index(name) for name in columns], names)
 
 
-def _rows(path: str | Path, rows: Rows, places: Sequence[int], names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+def _rows(
+    path: str | Path, rows: NumberedRows, places: Sequence[int], names: Sequence[str]
+) -> Iterator[tuple[str, ...]]:
     for number, fields in rows:
         if not any(fields):  # a blank line
             continue

@@ -6,7 +6,7 @@ A set is made of parts, one file (or one input and one gold file) each; every pa
 
 from pathlib import Path
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 
 from .files import DataError, read_fields, read_lines
 from .pairs import Pair, Pairs, number_from, pair_from
@@ -40,7 +40,7 @@ ONE_FILE = {
 }
 FILE_SPLITS = {"SICK-R": {"dev": "trial", "test": "test_annotated"}}
 
-Rows = list[Pair]
+PairList = list[Pair]
 
 
 def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> Pairs:
@@ -87,7 +87,7 @@ def sts_splits(task: str) -> tuple[str, ...]:
     return (*STS_PAIRS[task], "full") if task in ONE_FILE else tuple(STS_PAIRS[task])
 
 
-def _two_files(folder: Path, task: str, subset: str) -> tuple[Rows, Path]:
+def _two_files(folder: Path, task: str, subset: str) -> tuple[PairList, Path]:
     """STS12 to STS16: sentences in one file, scores in a second file; a blank score is an unscored pair."""
     sentences_file = folder / "STS" / f"{task}-en-test" / f"STS.input.{subset}.txt"
     scores_file = sentences_file.with_name(f"STS.gs.{subset}.txt")
@@ -106,7 +106,7 @@ def _two_files(folder: Path, task: str, subset: str) -> tuple[Rows, Path]:
     return rows, sentences_file
 
 
-def _one_file(folder: Path, task: str, split: str) -> tuple[Rows, Path]:
+def _one_file(folder: Path, task: str, split: str) -> tuple[PairList, Path]:
     """STS-B and SICK-R: one tab-separated file a split. Split on tabs: some fields hold one double quote."""
     pattern, columns, header = ONE_FILE[task]
     path = folder / pattern.format(FILE_SPLITS.get(task, {}).get(split, split))

@@ -21,7 +21,7 @@ TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")
 DATASET = "dataset_info.json", "dataset_dict.json"
 """The file that is in the folder of a data set, or of a dictionary of them, one a split."""
 
-Rows = Iterator[tuple[int, list[str]]]
+NumberedRows = Iterator[tuple[int, list[str]]]
 
 SIMCSE_NAMES = {"sent0": "sentence", "sent1": "entailment", "hard_neg": "contradiction"}
 """The names of the columns in SimCSE's file of natural language inference, nli_for_simcse.csv."""
@@ -33,7 +33,7 @@ LONGEST_FIELD = 2**31 - 1
 """Of a .csv file: the csv module would refuse more than 131,072 characters."""
 
 
-def read_table(path: str | Path) -> tuple[list[str], Rows]:
+def read_table(path: str | Path) -> tuple[list[str], NumberedRows]:
     """The names of the columns, and the rows with the numbers of their lines, streamed.
 
     The first line of .csv and .tsv has the names; see `separated_rows`. A line of .jsonl (.ndjson) is an object, as is
@@ -52,7 +52,7 @@ def read_table(path: str | Path) -> tuple[list[str], Rows]:
     return [SIMCSE_NAMES.get(name.strip(), name.strip()) for name in names], _of_one_width(path, rows, len(names))
 
 
-def named_rows(path: Path, split: str = "train") -> Rows | None:
+def named_rows(path: Path, split: str = "train") -> NumberedRows | None:
     """The rows of a file whose columns have names, these first; None for separated values.
 
     In a folder of several data sets, the one of the split is read.
@@ -128,7 +128,7 @@ def check_corpus(path: str | Path) -> Path:
     return path if path.is_dir() else check_file(path)
 
 
-def text_column(path: str | Path, column: str | None = None) -> tuple[str, Rows] | None:
+def text_column(path: str | Path, column: str | None = None) -> tuple[str, NumberedRows] | None:
     """The name and the values of a table's column of sentences, line by line; None for plain text.
 
     Args:
@@ -177,7 +177,7 @@ def place_of(known: Iterable[str], names: Sequence[str]) -> int | None:
     return next((lower.index(name.lower()) for name in known if name.lower() in lower), None)
 
 
-def _of_one_width(path: Path, rows: Rows, width: int) -> Rows:
+def _of_one_width(path: Path, rows: NumberedRows, width: int) -> NumberedRows:
     for number, row in rows:
         fields = [field.strip() for field in row]
         if any(fields) and len(fields) != width:
@@ -185,7 +185,7 @@ def _of_one_width(path: Path, rows: Rows, width: int) -> Rows:
         yield number, fields if any(fields) else [""] * width
 
 
-def separated_rows(path: Path) -> Rows:
+def separated_rows(path: Path) -> NumberedRows:
     """The fields of each row of separated values; the number is that of its last line.
 
     The separator of .csv is a comma, semicolon, tab or bar: the one that splits the first lines into most fields.
@@ -198,7 +198,7 @@ def separated_rows(path: Path) -> Rows:
     return ((number, line.split("\t")) for number, line in enumerate(read_lines(path), start=1))
 
 
-def csv_rows(path: Path, separator: str = ",") -> Rows:
+def csv_rows(path: Path, separator: str = ",") -> NumberedRows:
     """The fields of each row, quoted as in a spreadsheet; the number is of its last line."""
     csv.field_size_limit(LONGEST_FIELD)
     reader = csv.reader((f"{line}\n" for line in read_lines(path)), strict=True, delimiter=separator)
@@ -245,7 +245,7 @@ def _is_quoted(path: Path) -> bool:
     return needed and not row
 
 
-def _json(path: Path) -> Rows:
+def _json(path: Path) -> NumberedRows:
     """A list of objects or strings; else JSON lines under this ending."""
     try:
         held = parse_json("\n".join(read_lines(path)))
@@ -259,7 +259,7 @@ def _json(path: Path) -> Rows:
     return _objects(path, "row", enumerate(held if isinstance(held, list) else [held], start=1))
 
 
-def _json_lines(path: Path) -> Rows:
+def _json_lines(path: Path) -> NumberedRows:
     def values() -> Iterator[tuple[int, Any]]:
         for number, line in enumerate(read_lines(path), start=1):
             try:
@@ -270,7 +270,7 @@ def _json_lines(path: Path) -> Rows:
     return _objects(path, "line", values())
 
 
-def _objects(path: Path, unit: str, values: Iterable[tuple[int, Any]]) -> Rows:
+def _objects(path: Path, unit: str, values: Iterable[tuple[int, Any]]) -> NumberedRows:
     names: list[str] = []
     for number, value in values:
         row = {"text": value} if isinstance(value, str) else value
@@ -288,7 +288,7 @@ def _objects(path: Path, unit: str, values: Iterable[tuple[int, Any]]) -> Rows:
         yield number, fields
 
 
-def _parquet(path: Path) -> Rows:
+def _parquet(path: Path) -> NumberedRows:
     try:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
@@ -304,7 +304,7 @@ def _parquet(path: Path) -> Rows:
         raise DataError(f"{path} cannot be read as Parquet ({error}); is the file complete?") from None
 
 
-def _dataset(path: Path, split: str) -> Rows:
+def _dataset(path: Path, split: str) -> NumberedRows:
     try:
         from datasets import load_from_disk
     except ImportError:
@@ -319,7 +319,7 @@ def _dataset(path: Path, split: str) -> Rows:
     yield from _numbered([batch[name] for name in dataset.column_names] for batch in dataset.iter(1024))
 
 
-def _numbered(batches: Iterable[list[Any]]) -> Rows:
+def _numbered(batches: Iterable[list[Any]]) -> NumberedRows:
     """The rows of batches of columns, numbered from 1 on."""
     rows = (row for columns in batches for row in zip(*columns, strict=True))
     return ((number, _texts(row)) for number, row in enumerate(rows, start=1))

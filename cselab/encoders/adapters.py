@@ -21,26 +21,18 @@ FOLDER = "adapter"  # of a saved encoder, with the adapters as peft writes them
 ALPHA = 2  # alpha / r if only a rank is given
 
 
-def has_adapters(backbone: Any) -> bool:
-    """Whether adapters were added to this transformer."""
-    return bool(getattr(backbone, "peft_config", None))
-
-
 def add_adapter(backbone: Any, adapter: Any, seed: int) -> None:
     """Add adapters to the backbone in place, with this rank or this config of peft, and freeze the weights of the
     backbone.
 
     Raises:
         ModuleNotFoundError: peft is not installed.
-        ValueError: a rank below 1; a transformer that already has adapters; a config that fits no layer of this
-            transformer.
+        ValueError: a rank below 1; a config that fits no layer of this transformer.
     """
     try:
         from peft import LoraConfig
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("adapters need peft: pip install peft", name=error.name) from None
-    if has_adapters(backbone):
-        raise ValueError("this encoder has adapters already: open the encoder again, or train its adapters")
     if isinstance(adapter, int):
         if adapter < 1:
             raise ValueError(f"the rank of adapters must be at least 1, got {adapter}: with rank 0 they change nothing")

@@ -18,8 +18,7 @@ import torch.nn.functional as F
 from tokenizers import Encoding
 from torch import Tensor, nn
 
-from cselab._util.arguments import PositiveInt, Seed, check_argument, checked
-from cselab._util.choices import check_choice
+from cselab._util.arguments import PositiveInt, Seed, check_argument, check_choice, checked
 from cselab._util.progress import Progress
 from cselab._util.writing import folder_written_whole
 from cselab.data.rows import check_sentences
@@ -30,9 +29,8 @@ from .checkpoint import CheckpointError, tensors_hash
 from .dropout import dropout_places, embedding_masked, set_dropout
 from .folder import OPTIONAL, check_folder, is_decoder, load_backbone, load_tokenizer, read_folder, save_folder
 from .heads import check_head, check_widths
-from .open import POOLINGS, find_encoder
-from .pooling import POOLINGS as POOLING_OF
-from .pooling import Vectors, get_pooling
+from .open import BUNDLED_POOLINGS, find_encoder
+from .pooling import POOLINGS, Vectors, get_pooling
 from .speed import (
     Precision,
     batch_to_device,
@@ -329,6 +327,11 @@ class SentenceEncoder(nn.Module):
         self.dropout_given = p
 
     @property
+    def has_adapters(self) -> bool:
+        """Whether adapters were added to the transformer; a method trains only these and the head."""
+        return bool(getattr(self.backbone, "peft_config", None))
+
+    @property
     def device(self) -> torch.device:
         return next(self.backbone.parameters()).device
 
@@ -409,6 +412,8 @@ class SentenceEncoder(nn.Module):
             ModuleNotFoundError: peft is not installed.
             ValueError: a rank below 1; an encoder that already has adapters; a config that fits no layer.
         """
+        if self.has_adapters:
+            raise ValueError("this encoder has adapters already: open the encoder again, or train its adapters")
         add_adapter(self.backbone, adapter, seed)
 
     def check_max_length(self, tokens: int) -> None:
@@ -450,7 +455,7 @@ class SentenceEncoder(nn.Module):
 
         With `apart` the vectors of the tokens that a mean pooling averages, those of the first sentence first.
         """
-        pooling = POOLING_OF[self._pooling]
+        pooling = POOLINGS[self._pooling]
         ready = expand_attention_mask if self.prefix is None else self.prefix.before
         reads_first = pooling.counts == "first" and self.tokenizer.padding_side == "right"
         alone = reads_first and supports_cls_only_last_layer(self.backbone)
@@ -655,8 +660,8 @@ def open_parts(name_or_path: str | Path, revision: str | None, asked: Mapping[st
     if asked["pooling"] not in (None, "mask") and settings.pop("template", None) is not None:
         remove_prompt(tokenizer)
     settings |= {key: value for key, value in asked.items() if value is not None}
-    if "pooling" not in settings and str(name_or_path) in POOLINGS:
-        settings["pooling"] = POOLINGS[str(name_or_path)]
+    if "pooling" not in settings and str(name_or_path) in BUNDLED_POOLINGS:
+        settings["pooling"] = BUNDLED_POOLINGS[str(name_or_path)]
     if "pooling" not in settings and is_decoder(backbone):
         settings["pooling"] = "last_token"
         warnings.warn(

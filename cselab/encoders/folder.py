@@ -28,17 +28,17 @@ from cselab._util.arguments import PositiveInt, accepts, allowed
 from cselab._util.checksums import add_checksums, verify_checksums
 from cselab._util.reading import parse_json
 
-from .adapters import FOLDER, DeepPrefix, has_adapters, merged
+from .adapters import FOLDER, DeepPrefix, merged
 from .checkpoint import CheckpointError, checkpoint_errors
 from .heads import ACTIVATIONS, DenseLayer, DenseLayers
-from .open import WANTED, converting_line, reason_of
+from .open import HUB_FILES, converting_line, reason_of
 from .pooling import get_pooling
 
-Settings = dict[str, Any]
+FolderSettings = dict[str, Any]
 """Named values, as they are in a JSON file."""
 
 MODULE = "sentence_transformers.models."
-WIDEST = 2**20  # largest input or output width of a dense layer: a larger number would only fill the memory
+LARGEST_WIDTH = 2**20  # largest input or output width of a dense layer: a larger number would only fill the memory
 PREFIX, PREFIX_MODULE = "prefix.safetensors", "cselab.encoders.adapters.DeepPrefix"
 ORDER = ("Transformer", "Pooling", "Dense", "Normalize")  # of the modules understood here
 TRANSFORMER_FILES = tuple(
@@ -65,9 +65,9 @@ APPLIED = {
     "Dense": {"in_features", "out_features", "bias", "activation_function"},
     "Normalize": set[str](),
 }
-"""Settings that are applied here. `TASKS` apply only to a query or a document; `encode` never uses them."""
+"""Settings that are applied here. `TASK_SETTINGS` apply only to a query or a document; `encode` never uses them."""
 
-TASKS = {"query_length", "document_length", "query_expansion", "unpad_inputs"}
+TASK_SETTINGS = {"query_length", "document_length", "query_expansion", "unpad_inputs"}
 
 OPTIONAL = {"prompts": dict, "default_prompt_name": str, "truncate_dim": PositiveInt}
 """Optional settings of a folder, by their names in sentence-transformers, with their types."""
@@ -83,7 +83,7 @@ def _read_json(path: Path) -> Any:
         return parse_json(path.read_text(encoding="utf-8"))
 
 
-def _read_object(path: Path) -> Settings:
+def _read_object(path: Path) -> FolderSettings:
     content = _read_json(path)
     if not isinstance(content, dict):
         raise CheckpointError(
@@ -92,7 +92,7 @@ def _read_object(path: Path) -> Settings:
     return content
 
 
-def _check_types(file: Path, settings: Settings, kinds: Settings) -> None:
+def _check_types(file: Path, settings: FolderSettings, kinds: FolderSettings) -> None:
     """Refuse a file in which one of these settings is missing or of a wrong type."""
     for name, kind in kinds.items():
         value = settings.get(name, "missing")
@@ -102,10 +102,10 @@ def _check_types(file: Path, settings: Settings, kinds: Settings) -> None:
             )
 
 
-def _check_settings(file: Path, kind: str, config: Settings) -> None:
+def _check_settings(file: Path, kind: str, config: FolderSettings) -> None:
     """Refuse settings that would change the vectors in sentence-transformers, and are not applied here."""
     for name, value in config.items():
-        applied = name in APPLIED[kind] or name in TASKS or name.startswith("pooling_mode_")
+        applied = name in APPLIED[kind] or name in TASK_SETTINGS or name.startswith("pooling_mode_")
         if not (applied or value in (None, False, {}, []) or value in WITHOUT_EFFECT[kind].get(name, ())):
             raise CheckpointError(
                 f"{file} sets {name!r} to {value!r:.60}, which sentence-transformers applies and cselab does not: "
@@ -136,13 +136,13 @@ def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None
 
 def _read_dense(folder: Path) -> DenseLayer:
     file = folder / "config.json"
-    config: Settings = {"bias": True} | _read_object(file)
+    config: FolderSettings = {"bias": True} | _read_object(file)
     _check_settings(file, "Dense", config)
     _check_types(file, config, {"activation_function": str, "in_features": int, "out_features": int, "bias": bool})
     name, sizes = config["activation_function"], [config["in_features"], config["out_features"]]
     if name not in ACTIVATIONS:
         raise CheckpointError(f"{folder}: unknown activation {name!r}; choose one of {', '.join(ACTIVATIONS)}")
-    if not all(0 < size <= WIDEST for size in sizes):
+    if not all(0 < size <= LARGEST_WIDTH for size in sizes):
         raise CheckpointError(f"{file} is damaged: its sizes are {sizes}; restore the file")
     linear = nn.utils.skip_init(nn.Linear, *sizes, bias=config["bias"])
     weights = folder / "model.safetensors"
@@ -158,7 +158,7 @@ def _read_dense(folder: Path) -> DenseLayer:
 def _write_backbone(path: Path, backbone: Any, output_hidden_states: bool) -> Any:
     """Write the transformer with merged adapters, and the adapters; return the written files."""
     with quiet_transformers():
-        if has_adapters(backbone):
+        if getattr(backbone, "peft_config", None):
             backbone.save_pretrained(path / FOLDER)
             backbone = merged(backbone)
         before, backbone.config.output_hidden_states = backbone.config.output_hidden_states, output_hidden_states
@@ -168,7 +168,12 @@ def _write_backbone(path: Path, backbone: Any, output_hidden_states: bool) -> An
 
 
 def save_folder(
-    path: Path, backbone: Any, tokenizer: Any, settings: Settings, head: Sequence[DenseLayer], prefix: nn.Module | None
+    path: Path,
+    backbone: Any,
+    tokenizer: Any,
+    settings: FolderSettings,
+    head: Sequence[DenseLayer],
+    prefix: nn.Module | None,
 ) -> None:
     """Write an encoder's parts into the empty folder `path`.
 
@@ -196,7 +201,7 @@ def save_folder(
         {"max_seq_length": settings["max_length"], "do_lower_case": _lowers(tokenizer)},
     )
 
-    def add(kind: str, content: Settings | None = None) -> Path:
+    def add(kind: str, content: FolderSettings | None = None) -> Path:
         folder = path / f"{len(modules)}_{kind}"
         folder.mkdir(exist_ok=True)
         if content is not None:
@@ -257,11 +262,11 @@ def save_folder(
     asked = {name: settings[name] for name in OPTIONAL if settings.get(name)}
     settings = {name: value for name, value in settings.items() if name not in OPTIONAL} | asked
     _write_json(path / "config_sentence_transformers.json", {"similarity_fn_name": "cosine"} | asked)
-    files = {file for pattern in WANTED for file in path.glob(pattern)}
+    files = {file for pattern in HUB_FILES for file in path.glob(pattern)}
     _write_json(path / "cselab.json", add_checksums(path / "cselab.json", settings | {"head": head_folders}, files))
 
 
-def read_folder(path: Path) -> Settings:
+def read_folder(path: Path) -> FolderSettings:
     """The settings of a folder's vectors: keyword arguments of `SentenceEncoder`, as far as the folder has them.
 
     Supports a folder of cselab, one of sentence-transformers (Transformer, Pooling, Dense, Normalize), and a plain
@@ -277,7 +282,7 @@ def read_folder(path: Path) -> Settings:
     return {}
 
 
-def _read_own(path: Path) -> Settings:
+def _read_own(path: Path) -> FolderSettings:
     """A folder of cselab."""
     kept = _own_settings(path / "cselab.json")
     kept.pop("sha256", None)
@@ -290,9 +295,9 @@ def _read_own(path: Path) -> Settings:
     return kept
 
 
-def _read_modules(path: Path) -> Settings:
+def _read_modules(path: Path) -> FolderSettings:
     """A folder of sentence-transformers."""
-    settings: Settings = {"representation": "backbone"}
+    settings: FolderSettings = {"representation": "backbone"}
     dense = []
     for folder, kind in _listed_modules(path):
         if kind == "Transformer":
@@ -330,9 +335,9 @@ def _listed_modules(path: Path) -> list[tuple[Path, str]]:
     return listed
 
 
-def _transformer_settings(path: Path) -> Settings:
+def _transformer_settings(path: Path) -> FolderSettings:
     """The settings of the module Transformer of a folder; those of a folder without their file."""
-    config: Settings = {"max_seq_length": None, "do_lower_case": False}
+    config: FolderSettings = {"max_seq_length": None, "do_lower_case": False}
     file = next((path / name for name in TRANSFORMER_FILES if (path / name).exists()), None)
     if file is not None:
         config |= _read_object(file)
@@ -341,7 +346,7 @@ def _transformer_settings(path: Path) -> Settings:
     return config
 
 
-def _read_options(file: Path) -> Settings:
+def _read_options(file: Path) -> FolderSettings:
     """Prompts, the name of the default prompt, and the width of a folder of sentence-transformers."""
     said = _read_object(file) if file.exists() else {}
     kind = said.get("model_type", "SentenceTransformer")
@@ -357,9 +362,9 @@ def _read_options(file: Path) -> Settings:
     return options
 
 
-def _own_settings(file: Path) -> Settings:
+def _own_settings(file: Path) -> FolderSettings:
     """The content of cselab.json, with the type of each setting checked."""
-    kinds: Settings = {
+    kinds: FolderSettings = {
         "pooling": str,
         "representation": str,
         "max_length": int,

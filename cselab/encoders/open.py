@@ -15,7 +15,7 @@ CHECKSUMS = ASSETS / "checksums.json"
 
 
 BUNDLED = tuple(sorted({name.split("/")[0] for name in json.loads(CHECKSUMS.read_text(encoding="utf-8"))}))
-POOLINGS = {
+BUNDLED_POOLINGS = {
     "micro": "mean"
 }  # contrastive training damages its [CLS], the papers' pooling of a plain checkpoint: see its README
 
@@ -29,11 +29,11 @@ def bundled_folder(name: str) -> Path:
     """
     for file, wanted in json.loads(CHECKSUMS.read_text(encoding="utf-8")).items():
         if file.startswith(f"{name}/"):
-            check_file(ASSETS / file, wanted)
+            check_bundled(ASSETS / file, wanted)
     return ASSETS / name
 
 
-def check_file(path: Path, sha256: str) -> None:
+def check_bundled(path: Path, sha256: str) -> None:
     """Compare a file with its checksum.
 
     Raises:
@@ -48,7 +48,7 @@ def check_file(path: Path, sha256: str) -> None:
         )
 
 
-WANTED = [  # of the hub's files: those of an encoder, and no pickles
+HUB_FILES = [  # of the hub's files: those of an encoder, and no pickles
     "*.json", "*.txt", "*.model", "*/config.json",
     "model*.safetensors", "*/model.safetensors", "prefix.safetensors",
 ]  # fmt: skip
@@ -70,7 +70,7 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
                 )
             raise CheckpointError(f"{path} is not an encoder: config.json is missing{why}")
         pickles = () if list(path.glob("model*.safetensors")) else ("*.bin",)
-        for file in sorted(file for pattern in (*WANTED, *pickles) for file in path.glob(pattern)):
+        for file in sorted(file for pattern in (*HUB_FILES, *pickles) for file in path.glob(pattern)):
             if is_pointer(file):
                 raise CheckpointError(f"{file} {NOT_FETCHED}")
         return path, path.resolve().name
@@ -80,7 +80,7 @@ def find_encoder(name_or_path: str | Path, revision: str | None) -> tuple[Path, 
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
-        fetched = Path(snapshot_download(name, revision=revision, allow_patterns=WANTED))
+        fetched = Path(snapshot_download(name, revision=revision, allow_patterns=HUB_FILES))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise CheckpointError(
             f"no encoder {name!r}: not bundled ({', '.join(BUNDLED)}), not a folder, and not found on the "

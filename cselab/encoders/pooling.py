@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 
 Vectors = Float[Tensor, "n d"]
 """A row a sentence."""

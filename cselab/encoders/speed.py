@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.overrides import TorchFunctionMode
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 
 # --------------------------------------------------------------------- a batch in parts of similar length
 

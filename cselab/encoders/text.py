@@ -22,7 +22,7 @@ from transformers.utils import PaddingStrategy
 CHARACTERS = 100
 """The number of characters read per token of the longest input: a line of 50 MB is cut before tokenisation."""
 
-NAMES = ("input_ids", "token_type_ids", "attention_mask")
+TOKEN_FIELDS = ("input_ids", "token_type_ids", "attention_mask")
 """The inputs of models, in the order of `padded`."""
 
 
@@ -77,7 +77,7 @@ def padded(tokenizer: Any, batch: Sequence[Encoding]) -> dict[str, Tensor]:
     fillings = {"ids": tokenizer.pad_token_id, "type_ids": tokenizer.pad_token_type_id, "attention_mask": 0}
     longest = max(map(len, batch))
     features = {}
-    for name, (numbers, filling) in zip(NAMES, fillings.items(), strict=True):
+    for name, (numbers, filling) in zip(TOKEN_FIELDS, fillings.items(), strict=True):
         if name in tokenizer.model_input_names:
             rows = np.full((len(batch), longest), filling)
             for row, one in zip(rows, batch, strict=True):
@@ -87,7 +87,7 @@ def padded(tokenizer: Any, batch: Sequence[Encoding]) -> dict[str, Tensor]:
     return features
 
 
-WORD = re.compile(r"[\u3040-\u9fff]|[^\W\u3040-\u9fff]+|[^\w\s]")
+WORD_OR_CHARACTER = re.compile(r"[\u3040-\u9fff]|[^\W\u3040-\u9fff]+|[^\w\s]")
 """A word, a punctuation mark, or a Chinese or Japanese character, because these languages have no spaces."""
 
 
@@ -104,7 +104,7 @@ def words_of_tokens(text: str, tokens: Encoding) -> tuple[list[str], list[int]]:
 
     `tokens` are those of `Tokenizer.encode`, which has their places in the text.
     """
-    places = list(WORD.finditer(text))
+    places = list(WORD_OR_CHARACTER.finditer(text))
     own = [bisect_left(places, end, key=re.Match.start) for _, end in tokens.offsets]  # 0: a special token
     firsts = [number for number in range(len(own)) if number == 0 or own[number] != own[number - 1]]
     return [places[own[n] - 1].group() if own[n] else tokens.tokens[n] for n in firsts], firsts

@@ -7,10 +7,10 @@ import numpy as np
 from jaxtyping import Float
 
 from cselab.data.rows import check_sentences
-from cselab.metrics.contributions import token_contributions
+from cselab.metrics.geometry import token_contributions
 
 from .any_encoder import as_encoder, encode
-from .text import WORD
+from .text import WORD_OR_CHARACTER
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ def explain_cosine(encoder: Any, first: str, second: str) -> CosineParts:
         pairs = token_contributions(one.vectors, two.vectors).numpy()
         pairs = np.add.reduceat(np.add.reduceat(pairs, one.firsts, axis=0), two.firsts, axis=1)
         return CosineParts(float(pairs.sum()), one.words, two.words, pairs.sum(axis=1), pairs.sum(axis=0), pairs)
-    words = [list(WORD.finditer(text)) for text in (first, second)]
+    words = [list(WORD_OR_CHARACTER.finditer(text)) for text in (first, second)]
     texts = [first, second]
     for text, found in zip(tuple(texts), words, strict=True):
         texts += [(text[: word.start()] + text[word.end() :]).strip() or "." for word in found]

@@ -16,7 +16,6 @@ from jaxtyping import Float
 from cselab._util.arguments import NonNegativeInt, PositiveInt, Texts, checked
 from cselab.data import DataError, read_lines, read_sentences
 from cselab.data.pairs import PairSource
-from cselab.encoders.adapters import has_adapters
 from cselab.encoders.any_encoder import as_encoder, encode
 from cselab.encoders.speed import Precision
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
@@ -288,7 +287,7 @@ def with_baselines(
     if hasattr(encoder, "backbone"):
         own = StaticEmbeddings.from_encoder(encoder)
         beside[own.name] = own
-        if not has_adapters(encoder.backbone):
+        if not encoder.has_adapters:
             fresh = random_weights(encoder)
             beside[fresh.name] = fresh
     beside[name_of(encoder)] = once

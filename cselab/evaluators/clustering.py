@@ -16,10 +16,10 @@ from .records import Measured, Record
 from .task import LoadedByName, Source, folder
 from .vectors import Encoded, Scorer
 
-SEEDS = tuple(range(10))
+KMEANS_SEEDS = tuple(range(10))
 
 
-def k_means(vectors: Float[np.ndarray, "n d"], k: int, seeds: Sequence[int] = SEEDS) -> Int[np.ndarray, "m n"]:
+def k_means(vectors: Float[np.ndarray, "n d"], k: int, seeds: Sequence[int] = KMEANS_SEEDS) -> Int[np.ndarray, "m n"]:
     """The cluster of each row in m runs: scikit-learn's k-means on the vectors as they are (not normalised).
 
     A run starts once, by k-means++.
@@ -45,7 +45,7 @@ class ClusteringTask:
     """
 
     rows: Labelled
-    seeds: tuple[int, ...] = SEEDS
+    seeds: tuple[int, ...] = KMEANS_SEEDS
 
     @property
     def name(self) -> str:
@@ -101,7 +101,7 @@ class Clustering(LoadedByName):
         ValueError: no seed.
     """
 
-    seeds: Sequence[int] = SEEDS
+    seeds: Sequence[int] = KMEANS_SEEDS
 
     name = "clustering"
     tasks = CLUSTERING_TASKS

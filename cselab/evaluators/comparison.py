@@ -11,7 +11,7 @@ import numpy as np
 from cselab._util.arguments import Satisfies, checked
 from cselab.metrics.significance import Comparison, Correlation, mcnemar, paired_bootstrap, paired_t_test
 
-from .geometry import PROTOCOLS
+from .geometry import GEOMETRY_PROTOCOLS
 from .records import Outcome, Record, html_table
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def shared_scores(systems: Sequence[Sequence[Record]]) -> tuple[dict[str, list[f
     """
     scores, notes = dict[str, list[float]](), list[str]()
     headlines = [
-        {(r.task, r.split): r for r in records if r.key and r.value is not None and r.key not in PROTOCOLS}
+        {(r.task, r.split): r for r in records if r.key and r.value is not None and r.key not in GEOMETRY_PROTOCOLS}
         for records in systems
     ]
     places = dict.fromkeys(place for system in headlines for place in system)

@@ -16,7 +16,7 @@ from cselab._util.arguments import checked
 from cselab.data.pairs import PairSource, as_pairs
 from cselab.data.rows import check_sentences
 from cselab.metrics import geometry
-from cselab.metrics.degenerate import Vectors
+from cselab.metrics.degenerate import VectorArray
 
 from .geometry import ALIGNMENT_THRESHOLD, positives
 from .records import Outcome
@@ -76,7 +76,7 @@ class PairsEvaluator:
         return DevScores(numbers, {self.pairs.name: outcome})
 
 
-def shape_of(vectors: Vectors) -> dict[str, float]:
+def shape_of(vectors: VectorArray) -> dict[str, float]:
     """The geometry in the training history, in addition to alignment."""
     return {name: getattr(geometry, name)(vectors) for name in ("uniformity", "mean_cosine", "effective_rank")}
 
@@ -145,7 +145,7 @@ def without_half(sentence: str, generator: random.Random) -> str:
     return " ".join(kept or [generator.choice(words)])
 
 
-def mean_reciprocal_rank(x: Vectors, y: Vectors) -> float:
+def mean_reciprocal_rank(x: VectorArray, y: VectorArray) -> float:
     """Mean over rows of 1 / rank of y_i among all y by cosine (to 1e-6) with x_i; of equals the middle rank."""
     x, y = (torch.nn.functional.normalize(torch.as_tensor(side).double(), dim=1) for side in (x, y))
     total = 0.0

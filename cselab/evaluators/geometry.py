@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cselab._util.arguments import checked
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice, checked
 from cselab.data import Pairs, load_sts, read_sentences, sts_splits
 from cselab.data.pairs import as_pairs, has_pairs
 from cselab.data.rows import check_sentences
 from cselab.metrics import geometry
-from cselab.metrics.degenerate import DegenerateEmbeddings, Vectors
+from cselab.metrics.degenerate import DegenerateEmbeddings, VectorArray
 
 from .records import Measured, Record
 from .task import Collected, Source
@@ -25,12 +24,12 @@ ALIGNMENT_THRESHOLD = 4.0
 WORLD = "world"
 """As the place of the data: the bundled world's pairs, which need no folder."""
 
-SPLITS = sts_splits("STS-B")
+STS_B_SPLITS = sts_splits("STS-B")
 
 EXACT_UP_TO = 20_000
 """Sentences up to which the uniformity is summed over all pairs; above it is estimated from a sample."""
 
-PROTOCOLS = {
+GEOMETRY_PROTOCOLS = {
     "alignment": "unit vectors, squared distance, pairs with gold > {threshold:g}",
     "uniformity": "unit vectors, t = 2, all pairs of sentences",
     "mean_cosine": "all pairs of sentences",
@@ -63,7 +62,7 @@ class GeometryTask:
                 self.origin,
                 metric=metric,
                 rows=len(self.positives) if metric == "alignment" else len(self.sentences),
-                protocol=PROTOCOLS[metric].format(threshold=self.threshold),
+                protocol=GEOMETRY_PROTOCOLS[metric].format(threshold=self.threshold),
                 key=metric,
             )
             for metric in self.metrics
@@ -73,7 +72,7 @@ class GeometryTask:
         vectors = encoded(self.sentences)
         return Measured([self._measured(record, vectors, encoded) for record in self.outline()])
 
-    def _measured(self, record: Record, vectors: Vectors, encoded: Encoded | Scorer) -> Record:
+    def _measured(self, record: Record, vectors: VectorArray, encoded: Encoded | Scorer) -> Record:
         try:
             if record.metric == "alignment":
                 first, second = encoded(self.positives.sentences1), encoded(self.positives.sentences2)
@@ -116,10 +115,10 @@ class Geometry:
     seed: int = 0
 
     name: ClassVar[str] = "geometry"
-    tasks: ClassVar[tuple[str, ...]] = tuple(PROTOCOLS)
+    tasks: ClassVar[tuple[str, ...]] = tuple(GEOMETRY_PROTOCOLS)
 
     def __post_init__(self) -> None:
-        check_choice("split", self.split, SPLITS)
+        check_choice("split", self.split, STS_B_SPLITS)
 
     def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
         """One task with the named metrics, or all. Without positive pairs, alignment is missing.

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from cselab._util.arguments import checked
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice, checked
 from cselab._util.reading import parse_json
 from cselab._util.writing import write_text
 from cselab.data.files import DataError, check_file
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from cselab.data import Labelled, Pairs
 
-COLUMNS = ("task", "split", "rows", "metric", "score", "95 % interval", "how")
+RECORD_COLUMNS = ("task", "split", "rows", "metric", "score", "95 % interval", "how")
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ class Record:
 
     @property
     def cells(self) -> tuple[str, ...]:
-        """The cells of a table for this record, in the columns of `COLUMNS`."""
+        """The cells of a table for this record, in the columns of `RECORD_COLUMNS`."""
         digits = 2 if abs(self.value or 0.0) >= 10 else 3
         shown = "failed" if self.value is None else f"{self.value:.{digits}f}"
         interval = f"{self.interval[0]:.{digits}f} to {self.interval[1]:.{digits}f}" if self.interval else ""
@@ -226,7 +225,7 @@ class Scores:
         return html_table(pandas.DataFrame(body, columns=head), self.notes)
 
     def _rows(self) -> list[tuple[str, ...]]:
-        return [COLUMNS, *(record.cells for record in self.records if record.key)]
+        return [RECORD_COLUMNS, *(record.cells for record in self.records if record.key)]
 
     @property
     def notes(self) -> list[str]:

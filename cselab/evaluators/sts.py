@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 from cselab.data import STS_TASKS, Pairs, load_sts, sts_splits
 from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.metrics.significance import LEAST_ROWS, RESAMPLES, UndefinedCorrelation, correlation
 
 from .records import Measured, Outcome, Record
-from .task import LoadedByName, Source, folder
+from .task import Collected, LoadedByName, Source, folder
 from .vectors import Encoded, Scorer
 
 AGGREGATIONS = ("all", "mean", "weighted_mean")
@@ -148,3 +148,28 @@ class STS(LoadedByName):
     def load(self, task: str, data: Source) -> StsTask:
         name, _, split = task.partition("/")
         return self.task(load_sts(name, folder(data, self.name), split or "test"), task)
+
+
+@dataclass(frozen=True)
+class OwnPairs:
+    """One task: these pairs, scored as an STS set under their own name.
+
+    `evaluate(encoder, pairs)` scores only pairs; this class is for a list with further suites.
+    """
+
+    pairs: Pairs
+    aggregation: str = "all"
+
+    @property
+    def name(self) -> str:
+        """The name of the pairs."""
+        return self.pairs.name
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        """Their name, again: a suite of one task."""
+        return (self.pairs.name,)
+
+    def collect(self, data: Source, tasks: Sequence[str] | None) -> Collected:
+        """The task; nothing is read."""
+        return Collected([STS(self.aggregation).task(self.pairs)], {})

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from cselab._util.arguments import check_arguments, checked
-from cselab._util.choices import check_choice, did_you_mean, register_class
+from cselab._util.arguments import check_arguments, check_choice, checked, did_you_mean, register_class
 
 from .clustering import Clustering
 from .geometry import Geometry

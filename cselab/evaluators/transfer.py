@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float, Int
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 from cselab._util.progress import Progress
 from cselab.data.classification import CLASSIFICATION_ROWS, CLASSIFICATION_TASKS, Labelled, load_classification
 from cselab.data.published import PROVENANCES
@@ -28,7 +28,7 @@ from .records import Measured, Outcome, Record
 from .task import LoadedByName, Source, folder
 from .vectors import Encoded, Scorer
 
-SEED = 1111
+SENTEVAL_SEED = 1111
 
 LONG_WORK = 50_000  # folds x rows from which on progress is shown
 
@@ -85,7 +85,7 @@ class Transferred:
     folds: list[Int[np.ndarray, " _k"]]
 
 
-class Trial(NamedTuple):
+class FoldTrial(NamedTuple):
     """The rows that select a penalty, and the rows that test it.
 
     Attributes:
@@ -97,7 +97,7 @@ class Trial(NamedTuple):
     final: Fold | None
 
 
-def trials_of(y: Classes, sizes: dict[str, int], k: int) -> list[Trial]:
+def trials_of(y: Classes, sizes: dict[str, int], k: int) -> list[FoldTrial]:
     """The rows for choosing and testing, from the sizes of the consecutive splits.
 
     * all: nested k-fold. Each row is tested once, the penalty of each outer fold chosen by k-fold inside its
@@ -112,9 +112,11 @@ def trials_of(y: Classes, sizes: dict[str, int], k: int) -> list[Trial]:
         outer = [(rows[: sizes["train"]], rows[len(y) - sizes["test"] :])]
     if "dev" in sizes:
         (train, test), dev = outer[0], rows[sizes["train"] : len(y) - sizes["test"]]
-        return [Trial([Fold(train, dev, test)], None)]
+        return [FoldTrial([Fold(train, dev, test)], None)]
     return [
-        Trial([Fold(fit, dev, dev[:0]) for fit, dev in stratified_folds(train, y[train], k)], Fold(train, None, test))
+        FoldTrial(
+            [Fold(fit, dev, dev[:0]) for fit, dev in stratified_folds(train, y[train], k)], Fold(train, None, test)
+        )
         for train, test in outer
     ]
 
@@ -181,7 +183,7 @@ def stratified_folds(rows: Classes, labels: Classes, k: int) -> list[tuple[np.nd
 
     if np.bincount(labels).min() < k:
         raise ValueError(f"{k} folds need at least {k} rows of each class; the rarest has {np.bincount(labels).min()}")
-    splits = StratifiedKFold(k, shuffle=True, random_state=SEED).split(labels, labels)
+    splits = StratifiedKFold(k, shuffle=True, random_state=SENTEVAL_SEED).split(labels, labels)
     return [(rows[train], rows[test]) for train, test in splits]
 
 
@@ -256,7 +258,7 @@ class TransferTask:
 
     def _record(self, metric: str, rows: Labelled, key: str = "") -> Record:
         all_splits = {"task": self.name, "data_hash": self._data_hash(), "provenance": self._provenance()}
-        return Record.of(rows, metric=metric, protocol=self.protocol.name, seed=SEED, key=key, **all_splits)
+        return Record.of(rows, metric=metric, protocol=self.protocol.name, seed=SENTEVAL_SEED, key=key, **all_splits)
 
 
 @dataclass(frozen=True)

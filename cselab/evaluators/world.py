@@ -15,13 +15,13 @@ from .sts import STS, StsTask
 from .task import Source
 from .transfer import PROTOCOLS, Transfer, TransferTask
 
-PAIRS = 1200
+GRADED_PAIRS = 1200
 """Pairs drawn from the world."""
 
-ROWS = {"train": 600, "dev": 300, "test": 600}
+PROBE_ROWS = {"train": 600, "dev": 300, "test": 600}
 """Rows of each transfer task, as many of each class."""
 
-TOPICS = 1000
+CLUSTERED_ROWS = 1000
 """Sentences drawn for clustering, as many of each topic."""
 
 
@@ -34,26 +34,26 @@ def the_world() -> World:
 @cache
 def world_sts(split: str) -> Pairs:
     """The world's graded pairs."""
-    return the_world().sts(PAIRS, split)
+    return the_world().sts(GRADED_PAIRS, split)
 
 
 @cache
 def world_labelled(task: str, split: str) -> Labelled:
     """The rows of a transfer task of the world."""
-    rows = the_world().transfer(KINDS[task], ROWS[split], split)
+    rows = the_world().transfer(PROBES[task], PROBE_ROWS[split], split)
     return replace(rows, name=task, provenance="bundled")
 
 
 @cache
 def world_topics() -> Labelled:
     """Sentences of the world with their topics."""
-    rows = the_world().clustering(TOPICS, "test")
+    rows = the_world().clustering(CLUSTERED_ROWS, "test")
     return replace(rows, name="World-Clustering", provenance="bundled")
 
 
 LOADERS: dict[str, Callable[[str], Pairs]] = {"World-STS": world_sts, "Classroom-STS": classroom_sts}
 
-KINDS = {f"World-{kind.capitalize()}": kind for kind in TASKS}
+PROBES = {f"World-{kind.capitalize()}": kind for kind in TASKS}
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ class WorldTransfer(Transfer):
     """
 
     name = "world-transfer"
-    tasks = tuple(KINDS)
+    tasks = tuple(PROBES)
 
     def load(self, task: str, data: Source) -> TransferTask:
         """The world comes with the package: `data` is not read."""
-        splits = {split: world_labelled(task, split) for split in ROWS}
+        splits = {split: world_labelled(task, split) for split in PROBE_ROWS}
         return TransferTask(task, splits, PROTOCOLS[self.protocol])
 
 

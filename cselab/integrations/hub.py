@@ -7,7 +7,7 @@ from typing import Any
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.folder import check_folder, read_folder
-from cselab.encoders.open import WANTED, find_encoder
+from cselab.encoders.open import HUB_FILES, find_encoder
 from cselab.evaluators.records import Scores
 from cselab.training.run_folder import RunFolder
 
@@ -121,7 +121,7 @@ def push_to_hub(
         api = HfApi()
         api.create_repo(repo_id, private=private, exist_ok=True)
         card.push_to_hub(repo_id)
-        return str(api.upload_folder(repo_id=repo_id, folder_path=folder, allow_patterns=[*WANTED, *ALSO]))
+        return str(api.upload_folder(repo_id=repo_id, folder_path=folder, allow_patterns=[*HUB_FILES, *ALSO]))
 
 
 def _training(run: dict[str, Any]) -> str:

@@ -15,10 +15,10 @@ from cselab._util.reading import parse_json
 from cselab.data.files import DataError, MissingFile
 from cselab.evaluators.records import Record, Scores
 
-NAMES = {"STSBenchmark": "STS-B"}
+TASK_OF_MTEB = {"STSBenchmark": "STS-B"}
 """Tasks with a different name in cselab; STS12 to STS16 and SICK-R have the same names."""
 
-METRICS = {"cosine_spearman": "spearman", "cosine_pearson": "pearson"}
+METRIC_OF_MTEB = {"cosine_spearman": "spearman", "cosine_pearson": "pearson"}
 """Metrics with a different name in cselab, where correlations are of cosines."""
 
 META = "model_meta.json"
@@ -120,7 +120,7 @@ def _is_result(content: Any) -> bool:
 
 def _records(content: Mapping[str, Any]) -> list[Record]:
     """The records of one file: a headline per split, and its subsets if there are several."""
-    task = NAMES.get(content["task_name"], content["task_name"])
+    task = TASK_OF_MTEB.get(content["task_name"], content["task_name"])
     splits = content["scores"]
     records = []
     for split, entries in splits.items():
@@ -174,5 +174,5 @@ def _metric(entries: Sequence[Mapping[str, Any]]) -> str:
     first = entries[0] if entries else {}
     numbers = [name for name, value in first.items() if isinstance(value, int | float) and name != "main_score"]
     same = [name for name in numbers if all(entry.get(name) == entry["main_score"] for entry in entries)]
-    same.sort(key=lambda name: name not in METRICS)
-    return METRICS.get(same[0], same[0]) if same else "main_score"
+    same.sort(key=lambda name: name not in METRIC_OF_MTEB)
+    return METRIC_OF_MTEB.get(same[0], same[0]) if same else "main_score"

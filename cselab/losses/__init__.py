@@ -13,17 +13,15 @@ Example:
     {'off_dropout_info_nce': tensor(0.3408), 'dimension_contrastive': tensor(0.1193)}
 """
 
-from .angular import arc_con
+from .contrast import Loss
 from .dimension_wise import barlow_twins, cross_correlation, dimension_contrastive
 from .focal import focal_info_nce
 from .info_nce import decoupled_info_nce, info_nce, nt_xent, off_dropout_info_nce
-from .margin import triplet
+from .margin import arc_con, triplet
 from .matryoshka import matryoshka_info_nce
-from .multi_positive import multi_positive_info_nce
+from .multi_positive import multi_positive_info_nce, sup_con
 from .mutual_information import mutual_information
-from .result import Loss
 from .spread import spread_out
-from .sup_con import sup_con
 
 __all__ = [
     "Loss",

@@ -8,9 +8,7 @@ from torch import Tensor
 
 from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
 
-from .contrast import diagonal_cross_entropy, full_precision, l2_normalize, scale
-from .inputs import Embeddings, as_views, widen
-from .result import Loss
+from .contrast import Embeddings, Loss, as_views, diagonal_cross_entropy, full_precision, l2_normalize, scale, widen
 
 EPS = 1e-5  # added to the variance, as torch.nn.BatchNorm1d does
 

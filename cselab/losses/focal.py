@@ -2,9 +2,16 @@
 
 from cselab._util.arguments import NonNegativeFloat, PositiveFloat, checked
 
-from .contrast import LogWeights, Negatives, add_log_weights, cosines_against, diagonal_cross_entropy
-from .inputs import Embeddings, as_views
-from .result import Loss
+from .contrast import (
+    Embeddings,
+    LogWeights,
+    Loss,
+    Negatives,
+    add_log_weights,
+    as_views,
+    cosines_against,
+    diagonal_cross_entropy,
+)
 
 
 @checked

@@ -7,9 +7,17 @@ import torch
 
 from cselab._util.arguments import PositiveFloat, checked
 
-from .contrast import LogWeights, Negatives, add_log_weights, cosine_matrix, cosines_against, diagonal_cross_entropy
-from .inputs import Embeddings, as_views
-from .result import Loss
+from .contrast import (
+    Embeddings,
+    LogWeights,
+    Loss,
+    Negatives,
+    add_log_weights,
+    as_views,
+    cosine_matrix,
+    cosines_against,
+    diagonal_cross_entropy,
+)
 
 
 @checked

@@ -4,10 +4,8 @@ from collections.abc import Sequence
 
 from cselab._util.arguments import PositiveFloat, checked
 
-from .contrast import LogWeights, Negatives
+from .contrast import Embeddings, LogWeights, Loss, Negatives, as_views
 from .info_nce import info_nce
-from .inputs import Embeddings, as_views
-from .result import Loss
 
 
 @checked

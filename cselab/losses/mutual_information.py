@@ -5,9 +5,7 @@ import torch.nn.functional as F
 from jaxtyping import Bool, Float
 from torch import Tensor
 
-from .contrast import full_precision
-from .inputs import Embeddings, as_views, widen
-from .result import Loss
+from .contrast import Embeddings, Loss, as_views, full_precision, widen
 
 
 def mutual_information(parts: Float[Tensor, "n t d"], seen: Bool[Tensor, "n t"], whole: Embeddings) -> Loss:

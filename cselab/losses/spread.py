@@ -4,9 +4,7 @@ import torch
 
 from cselab._util.arguments import NonNegativeFloat, checked
 
-from .contrast import cosine_matrix
-from .inputs import Embeddings, as_views
-from .result import Loss
+from .contrast import Embeddings, Loss, as_views, cosine_matrix
 
 
 @checked

@@ -14,8 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from cselab._util.arguments import check_argument
-from cselab._util.choices import check_choice, register_class
+from cselab._util.arguments import check_argument, check_choice, register_class
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead, fresh_linear
 from cselab.encoders.pooling import Vectors
@@ -23,7 +22,7 @@ from cselab.encoders.speed import to_device
 from cselab.encoders.training_forward import Encode
 from cselab.losses import Loss
 from cselab.losses.contrast import LogWeights, Negatives
-from cselab.methods.hyperparameters import plain
+from cselab.methods.hyperparameters import without_ranges
 from cselab.methods.recipe import Recipe, family
 
 FAMILIES = {
@@ -194,7 +193,7 @@ class Method(nn.Module):
         keyword = inspect.Parameter.KEYWORD_ONLY
         shown = [inspect.Parameter("variant", keyword, default="default", annotation=str)]
         for name, default in cls.hyperparameters().items():
-            note = plain(cls._annotation(name))
+            note = without_ranges(cls._annotation(name))
             shown.append(inspect.Parameter(name, keyword, default=default, annotation=note))
         cls.__signature__ = inspect.Signature(shown)  # shown by help() and editors
 

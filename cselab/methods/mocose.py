@@ -74,7 +74,7 @@ class MoCoSE(Contrastive):
 
     @torch.no_grad()
     def keys(self, encode: Encode, sentences: list[str]) -> torch.Tensor:
-        """The target branch, one step on."""
+        """The vectors of the target branch, whose weights first move one step towards the online ones."""
         self.step += 1
         part = min(int(self.step) / self.rising_steps, 1)
         self.slow.momentum = 1 - (1 - self.momentum) * (cos(pi * part) + 1) / 2

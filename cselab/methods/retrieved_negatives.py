@@ -13,7 +13,7 @@ from cselab.encoders.speed import to_device
 from cselab.methods import CARDS_RECIPES, Contrastive, Encode, Head, Rows, Setup, Vectors, Views, register
 from cselab.methods.hyperparameters import PositiveInt
 
-BLOCK = 2048  # sentences whose cosines with the whole corpus are held at a time
+QUERIES_AT_ONCE = 2048  # sentences whose cosines with the whole corpus are held at a time
 
 
 @register("retrieved_negatives", "CARDS, retrieved negatives")
@@ -60,8 +60,8 @@ class RetrievedNegatives(Contrastive):
 def nearest_others(vectors: Vectors, k: int) -> Int[Tensor, "n k"]:
     """For each row the k further rows with the highest cosine, the nearest first."""
     unit, nearest = F.normalize(vectors, dim=1), []
-    for start in range(0, len(unit), BLOCK):
-        cosines = unit[start : start + BLOCK] @ unit.T
+    for start in range(0, len(unit), QUERIES_AT_ONCE):
+        cosines = unit[start : start + QUERIES_AT_ONCE] @ unit.T
         own = torch.arange(start, start + len(cosines), device=unit.device)
         nearest.append(cosines.scatter(1, own[:, None], -2).topk(k, dim=1).indices)
     return torch.cat(nearest)

@@ -1,23 +1,23 @@
 """Arrays in, numbers out: geometry, views, parts of a cosine, gradients, ranks, agreement, significance, probes."""
 
 from .agreement import matched, normalized_mutual_information
-from .contributions import token_contributions
 from .cosine_gradients import cosine_gradients
 from .degenerate import DegenerateEmbeddings
 from .geometry import (
     alignment,
+    diversity,
     effective_rank,
     feature_correlation,
     mean_cosine,
     rank,
     sampled_uniformity,
     spectrum,
+    token_contributions,
     uniformity,
 )
 from .rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
 from .ranking import Ranking, holm, rank_means, rank_predictions
 from .significance import Comparison, bootstrap_interval, correlation, mcnemar, paired_bootstrap, paired_t_test
-from .views import diversity
 
 __all__ = [
     "Comparison",

@@ -9,14 +9,14 @@ from torch import Tensor
 
 from cselab._util.arguments import checked
 
-from .geometry import Vectors
+from .geometry import VectorArray
 
-TAG = 1e-6
+COLUMN_MARK = 1e-6
 
 
 @checked
 def cosine_gradients(
-    loss: Callable[..., Float[Tensor, ""]], rows: Vectors, columns: Vectors, *others: Vectors
+    loss: Callable[..., Float[Tensor, ""]], rows: VectorArray, columns: VectorArray, *others: VectorArray
 ) -> Float[Tensor, "n n"]:
     """The derivative of a loss by each cosine: entry ij is d loss / d cos(rows_i, columns_j).
 
@@ -46,9 +46,9 @@ def cosine_gradients(
         raise ValueError(f"rows are {tuple(rows.shape)} but columns {tuple(columns.shape)}")
     given = [torch.as_tensor(view).detach().double() for view in (rows, columns, *others)]
     n, d = given[0].shape
-    blank, tags = given[0].new_zeros(n, n), TAG * torch.eye(n, dtype=torch.float64)
+    blank, tags = given[0].new_zeros(n, n), COLUMN_MARK * torch.eye(n, dtype=torch.float64)
     one = torch.cat([F.normalize(given[0], dim=1), blank], dim=1).requires_grad_()
     two = torch.cat([F.normalize(given[1], dim=1), tags], dim=1)
     total = loss(one, two, *(torch.cat([view, blank], dim=1) for view in given[2:]))
     (gradient,) = torch.autograd.grad(total, one)
-    return gradient[:, d:] / TAG
+    return gradient[:, d:] / COLUMN_MARK

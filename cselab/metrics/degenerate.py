@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cselab._util.arguments import checked
 
-Vectors = Real[np.ndarray, "_n _d"] | Real[Tensor, "_n _d"]
+VectorArray = Real[np.ndarray, "_n _d"] | Real[Tensor, "_n _d"]
 
 SAME_DIRECTION = 1e-5  # unit vectors closer than this differ by float32 rounding only
 
@@ -20,7 +20,7 @@ class DegenerateEmbeddings(ValueError):
 
 
 @checked
-def require_rows(x: Vectors, least: int) -> None:
+def require_rows(x: VectorArray, least: int) -> None:
     """Refuse arguments that are not rows of vectors, or too few rows.
 
     Raises:
@@ -49,7 +49,7 @@ def require_sound(vectors: Float[np.ndarray, "n d"]) -> None:
         raise DegenerateEmbeddings(f"constant embeddings: all {len(vectors)} point the same way")
 
 
-def on_cpu(rows: Vectors) -> Tensor:
+def on_cpu(rows: VectorArray) -> Tensor:
     """The rows as a tensor of floats; memory that torch does not accept is copied: of a mapped file, or with negative
     strides.
     """
@@ -71,7 +71,7 @@ def scaled(rows: Float[Tensor, "n d"]) -> Float[Tensor, "n d"]:
     return rows * torch.from_numpy(np.ldexp(1.0, -exponents.numpy())).to(rows.dtype)
 
 
-def unit_rows(rows: Vectors) -> Tensor:
+def unit_rows(rows: VectorArray) -> Tensor:
     """Rows divided by their length, in their own precision (at least float32).
 
     Raises:

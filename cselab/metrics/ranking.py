@@ -14,21 +14,21 @@ from jaxtyping import Bool, Float, Shaped
 from cselab._util.arguments import NonNegativeInt, PositiveInt, checked
 
 from .significance import (
-    BLOCK,
+    DRAWS_AT_ONCE,
     LEAST_ROWS,
     ROUNDING,
     defined,
     is_constant,
     near_one,
     require_finite,
-    require_rows,
+    require_sides,
     resampled,
     score,
 )
 
 LEVEL = 0.05
 
-FEW = 10
+FEW_UNITS = 10
 """Units below which a bootstrap is too coarse, and Student's t with Holm replaces it."""
 
 LARGEST = 1e100
@@ -140,7 +140,7 @@ def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegative
     constant = is_constant(differences, scaled)
     errors = np.where(constant, 1.0, differences.std(axis=1, ddof=1) / np.sqrt(n))
     statistics = np.where(constant, 0.0, np.abs(means) / errors)
-    if n < FEW:
+    if n < FEW_UNITS:
         from scipy.stats import t as student
 
         p_values, test = holm(2 * student.sf(statistics, n - 1)), "paired t-tests by Holm"
@@ -170,12 +170,12 @@ def rank_predictions(
     m = len(predicted)
     if m < 2:
         raise ValueError(f"at least two systems are needed, got {m}")
-    require_rows(gold, *predicted, least=LEAST_ROWS)
+    require_sides(gold, *predicted, least=LEAST_ROWS)
     scores = np.array([score(one, gold) for one in predicted])
     draws = defined(resampled(list(predicted), gold, "spearman", None, resamples, seed))
     rows, columns = np.triu_indices(m, 1)
     apart = scores[rows] - scores[columns]
-    some = max(1, BLOCK // draws.shape[1])
+    some = max(1, DRAWS_AT_ONCE // draws.shape[1])
     parts = (slice(start, start + some) for start in range(0, len(rows), some))
     errors = np.concatenate([(draws[rows[part]] - draws[columns[part]]).std(axis=1) for part in parts])
     errors = np.maximum(errors, ROUNDING)
@@ -234,7 +234,7 @@ def _studentised(centred: Float[np.ndarray, "k n"], resamples: int, seed: int) -
     It is 0 where a resample has no spread: where a difference is large in one unit only, many resamples lack this unit.
     """
     generator, (k, n) = np.random.default_rng(seed), centred.shape
-    step = max(1, BLOCK // k)
+    step = max(1, DRAWS_AT_ONCE // k)
     squares = centred**2
     least = ROUNDING * squares.mean(axis=1)
     for start in range(0, resamples, step):

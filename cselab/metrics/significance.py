@@ -16,14 +16,14 @@ from jaxtyping import Bool, Float, Int, Shaped
 from cselab._util.arguments import NO_NUMBERS, NonNegativeInt, PositiveInt, Satisfies, check_arguments, checked
 
 RESAMPLES = 1000
-BLOCK = 250_000  # numbers drawn at a time
+DRAWS_AT_ONCE = 250_000  # numbers drawn at a time
 LEAST_ROWS = 10
 """Rows below which no bootstrap runs: its values would be too few for an interval."""
 
 ROUNDING = 1e-12
 """Differences below this share of the numbers are rounding."""
 
-Values = Shaped[np.ndarray, " n"]
+RowValues = Shaped[np.ndarray, " n"]
 Side = Shaped[np.ndarray, " _n"]  # its length is checked with words
 Correlation = Annotated[str, Satisfies("'spearman' or 'pearson'", ("spearman", "pearson").__contains__)]
 METRICS = ("spearman", "pearson", "accuracy")
@@ -91,7 +91,7 @@ def correlation(predicted: Side, gold: Side, metric: Correlation = "spearman") -
         ValueError: an unknown metric, sides of different length, a number that is not finite.
         UndefinedCorrelation: fewer than two pairs, or one side is constant.
     """
-    require_rows(gold, predicted)
+    require_sides(gold, predicted)
     if len(gold) < 2:
         raise UndefinedCorrelation(f"no correlation of {len(gold)} pairs: at least two are needed")
     for side, values in (("predictions", predicted), ("gold scores", gold)):
@@ -135,7 +135,7 @@ def bootstrap_interval(
             `LEAST_ROWS` rows.
         UndefinedCorrelation: a side is constant, in all rows or in all resamples.
     """
-    require_rows(gold, predicted, least=LEAST_ROWS)
+    require_sides(gold, predicted, least=LEAST_ROWS)
     return _middle_95(defined(resampled([predicted], gold, metric, strata, resamples, seed))[0])
 
 
@@ -166,7 +166,7 @@ def paired_bootstrap(
 
     See also: `mcnemar`, for classes.
     """
-    require_rows(gold, first, second, least=LEAST_ROWS)
+    require_sides(gold, first, second, least=LEAST_ROWS)
     draws = defined(resampled([first, second], gold, metric, strata, resamples, seed))
     differences = draws[1] - draws[0]
     tail = min((differences <= 0).sum(), (differences >= 0).sum())
@@ -195,7 +195,7 @@ def mcnemar(first: Labels, second: Labels, gold: Labels, name: str = "") -> Comp
     """
     from scipy.stats import binomtest
 
-    require_rows(gold, first, second)
+    require_sides(gold, first, second)
     one, two = first == gold, second == gold
     only_first, only_second = int((one & ~two).sum()), int((two & ~one).sum())
     apart, p_value, low, high = only_first + only_second, 1.0, 0.0, 0.0
@@ -266,7 +266,7 @@ def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES) ->
     m, n = right.shape
     runs = generator.multinomial(m, np.full(m, 1 / m), size=resamples) / m
     draws = np.zeros(resamples)
-    step = max(1, BLOCK // n)
+    step = max(1, DRAWS_AT_ONCE // n)
     for start in range(0, resamples, step):
         block = slice(start, min(start + step, resamples))
         rows = generator.integers(n, size=(block.stop - start, n))
@@ -274,7 +274,7 @@ def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES) ->
     return _middle_95(draws)
 
 
-def require_rows(gold: np.ndarray, *predictions: np.ndarray, least: int = 0) -> None:
+def require_sides(gold: np.ndarray, *predictions: np.ndarray, least: int = 0) -> None:
     """Refuse sides of different length, numbers that are not finite, and fewer rows than `least`."""
     if any(len(predicted) != len(gold) for predicted in predictions):
         raise ValueError(
@@ -305,13 +305,13 @@ def _strata(strata: Strata | None, gold: np.ndarray) -> Strata:
 
 
 def resampled(
-    predictions: Sequence[np.ndarray], gold: Values, metric: str, strata: Strata | None, resamples: int, seed: int
+    predictions: Sequence[np.ndarray], gold: RowValues, metric: str, strata: Strata | None, resamples: int, seed: int
 ) -> Float[np.ndarray, "k b"]:
     """The score of each prediction on the same `resamples` draws of rows with replacement."""
     generator = np.random.default_rng(seed)
     draws = np.zeros((len(predictions), resamples))
     for rows, share in _strata(strata, gold):
-        step = max(1, BLOCK // len(rows))
+        step = max(1, DRAWS_AT_ONCE // len(rows))
         for start in range(0, resamples, step):
             block = slice(start, min(start + step, resamples))
             drawn = generator.integers(len(rows), size=(block.stop - start, len(rows)))

@@ -24,9 +24,9 @@ from cselab._util.arguments import checked
 from cselab._util.progress import Progress, say
 from cselab._util.versions import versions
 from cselab.data.rows import check_rows, lines_hash, rows_hash
-from cselab.encoders.adapters import adapter_settings, has_adapters, load_adapter
+from cselab.encoders.adapters import adapter_settings, load_adapter
 from cselab.encoders.checkpoint import CheckpointError, load_checkpoint, save_checkpoint
-from cselab.encoders.distributed import all_processes
+from cselab.encoders.distributed import all_processes, average_gradients, from_main, mean_over_processes, wait_for_all
 from cselab.encoders.encoder import SentenceEncoder, eval_mode, exclusive
 from cselab.encoders.speed import chosen_precision, computing_in, is_asynchronous
 from cselab.encoders.training_forward import Encode
@@ -34,9 +34,8 @@ from cselab.methods import Method, Setup, create_method
 from cselab.metrics.degenerate import DegenerateEmbeddings
 
 from .config import TrainConfig
-from .preflight import check_adapters_learn, check_views_differ, warn_of_unknown_tokens
-from .processes import average_gradients, from_main, mean_over_processes, wait_for_all
-from .run_folder import RunFolder, check_complete, check_same_identity, load_state, save_state, state_dict_errors
+from .preflight import check_adapters_learn, check_complete, check_views_differ, warn_of_unknown_tokens
+from .run_folder import RunFolder, check_same_identity, load_state, save_state, state_dict_errors
 
 MOST_STEPS_BEHIND = 16
 """How many steps of training a GPU may be behind."""
@@ -217,14 +216,14 @@ def train(
                         loss = method.loss(method.views(encode, batch))
                     norms = norm_of_each_term(loss.terms, weights) if evaluate else {}
                     norm = backward(loss.total, weights, config.clip)
-                    run.unread.append(numbers_of(step, loss.terms, norm, norms))
-                    rows = read_rows(run) if evaluate or save or len(run.unread) >= most_unread else []
+                    run.unread.append(unread_step(step, loss.terms, norm, norms))
+                    rows = read_steps(run) if evaluate or save or len(run.unread) >= most_unread else []
                     if most_unread > 1:
                         skip_if_infinite(optimizer, norm)
                     update(optimizer, schedule)
                     encoder.untrained.discard("head")
                 run.step = step
-                record(run, rows, evaluate)
+                record_rows(run, rows, evaluate)
                 if processes.num_processes > 1 and (callbacks or config.patience is not None):  # all stop together
                     run.stopped = from_main(processes, lambda: run.stopped)
                 if run.folder is not None and save and step < last:
@@ -283,7 +282,7 @@ def identity_of(run: Run, corpus: Sequence[Any], evaluator: Evaluator | None) ->
     """
     encoder, method = run.encoder, run.method
     given: dict[str, Any] = {} if encoder.dropout_given is None else {"dropout": encoder.dropout_given}
-    given |= {"adapter": adapter_settings(encoder.backbone)} if has_adapters(encoder.backbone) else {}
+    given |= {"adapter": adapter_settings(encoder.backbone)} if encoder.has_adapters else {}
     kind = getattr(evaluator, "__qualname__", type(evaluator).__qualname__)
     lines, rows = lines_hash(corpus), rows_hash(corpus)
     return {
@@ -318,7 +317,7 @@ def start_history(run: Run, corpus: Sequence[Any]) -> None:
         check_adapters_learn(run.method, run.encoder)
         check_views_differ(run.method, run.encoder, batch, run.config.max_length)
         if run.encoder.representation == "backbone":
-            record(run, [{"step": 0}], evaluate=True)
+            record_rows(run, [{"step": 0}], evaluate=True)
 
 
 # -------------------------------------------------------------------------------------------- the parts of a step
@@ -394,13 +393,13 @@ def update(optimizer: torch.optim.Optimizer, schedule: torch.optim.lr_scheduler.
 # ------------------------------------------------------------------------------- the numbers of a step, read late
 
 
-def numbers_of(step: int, terms: Mapping[str, Tensor], norm: Tensor, norms: Mapping[str, float]) -> UnreadStep:
+def unread_step(step: int, terms: Mapping[str, Tensor], norm: Tensor, norms: Mapping[str, float]) -> UnreadStep:
     """The numbers of a step, left on their device: the terms of its loss and the norm of its gradient."""
     numbers = {name: number.detach().float() for name, number in (*terms.items(), ("gradient_norm", norm))}
     return step, numbers, norms
 
 
-def read_rows(run: Run) -> list[dict[str, Any]]:
+def read_steps(run: Run) -> list[dict[str, Any]]:
     """The rows of the steps since the last time, by one copy from the device, for which Python waits.
 
     Raises:
@@ -417,7 +416,7 @@ def read_rows(run: Run) -> list[dict[str, Any]]:
         wrong = [f"the term {name!r} of the loss is {term}" for name, term in terms.items() if not math.isfinite(term)]
         wrong += [] if math.isfinite(norm) else [f"the gradient is {norm} (the loss is {loss:.4g})"]
         if wrong:
-            record(run, rows)
+            record_rows(run, rows)
             saved = run.output is not None and RunFolder(run.output).checkpoint.exists()
             kept = f"the last good checkpoint stays in {run.output}" if saved else "nothing was saved"
             raise TrainingDiverged(
@@ -433,7 +432,7 @@ def earlier_divergence_first(run: Run) -> Iterator[None]:
     try:
         yield
     except Exception:
-        record(run, read_rows(run))
+        record_rows(run, read_steps(run))
         raise
 
 
@@ -445,12 +444,12 @@ def skip_if_infinite(optimizer: torch.optim.Optimizer, norm: Tensor) -> None:
 # ------------------------------------------------------------- the history: rows, scores, the best weights, stopping
 
 
-def record(run: Run, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> None:
+def record_rows(run: Run, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> None:
     """Add rows to the history; evaluate the encoder at the last one if required, keep the best encoder, call back."""
     for row in rows:
         run.history.append(row)
         if evaluate and row is rows[-1]:
-            score(run, row)
+            score_row(run, row)
             check_patience(run, row["step"])
         if run.folder is not None:
             run.folder.append(row)
@@ -460,12 +459,12 @@ def record(run: Run, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> 
             except StopTraining as reason:
                 run.stopped = str(reason) or f"a callback stopped the run at step {row['step']}"
     if run.stopped and run.best is None and rows and rows[-1]["step"] > 0 and not evaluate:
-        score(run, rows[-1])  # stopped before the first evaluation
+        score_row(run, rows[-1])  # stopped before the first evaluation
         if run.folder is not None:
             run.folder.rewrite_history(run.history)
 
 
-def score(run: Run, row: dict[str, Any]) -> None:
+def score_row(run: Run, row: dict[str, Any]) -> None:
     """Add the evaluator's numbers to a row; if their "score" is the best so far, keep the weights."""
     if run.evaluator is None:
         return
@@ -598,7 +597,7 @@ def read_back(run: Run, folder: RunFolder, device: torch.device) -> Run:
     run.encoder.attach_head(trained.head)
     run.encoder.untrained.discard("head")
     state = trained.state_dict()
-    if adapted := has_adapters(run.encoder.backbone):
+    if adapted := run.encoder.has_adapters:
         load_adapter(run.encoder.backbone, folder.path)
         state = {name: value for name, value in state.items() if not name.startswith("backbone.")}
     run.encoder.load_state_dict(state, strict=not adapted)

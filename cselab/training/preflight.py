@@ -1,14 +1,13 @@
-"""Refuses training that cannot teach anything: with identical views, or with all adapters frozen."""
+"""Refuses training without effect: identical views, frozen adapters, a state that would not be saved."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
-from cselab.encoders.adapters import has_adapters
 from cselab.encoders.dropout import dropout_fields
 from cselab.encoders.encoder import SentenceEncoder, Truncation
 from cselab.encoders.pooling import Vectors
@@ -56,12 +55,25 @@ def warn_of_unknown_tokens(method: Method, encoder: SentenceEncoder, batch: Sequ
 
 def check_adapters_learn(method: Method, encoder: SentenceEncoder) -> None:
     """Raise ValueError where the encoder has adapters, and none of them learns."""
-    if has_adapters(encoder.backbone) and not any(weight.requires_grad for weight in encoder.backbone.parameters()):
+    if encoder.has_adapters and not any(weight.requires_grad for weight in encoder.backbone.parameters()):
         raise ValueError(
             f"the adapters of {encoder.name or 'this encoder'} are all frozen or disabled, so {method.name} would "
             "train none of them: enable_adapters() of its backbone enables them; a method that freezes the "
             "transformer accepts no adapters"
         )
+
+
+def check_complete(*modules: nn.Module) -> None:
+    """Raise TypeError if a module holds tensors or networks where its `state_dict` would not find them."""
+    for module, name in [(m, name) for m in modules for name in sorted(vars(m).keys() - vars(nn.Module()).keys())]:
+        value = vars(module)[name]
+        parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, Iterable) else ()
+        if isinstance(value, Tensor) or any(isinstance(part, Tensor | nn.Module) for part in parts):
+            raise TypeError(
+                f"{name} of {type(module).__name__} holds tensors or networks as a plain {type(value).__name__}, and "
+                f"would not be saved with the run: in build, call self.register_buffer({name!r}, ...) for a tensor and "
+                "nn.ModuleList for several networks; values of one step go into Views"
+            )
 
 
 def _is_silent(encoder: SentenceEncoder, texts: Sequence[str], max_length: int) -> bool:

@@ -11,13 +11,11 @@ config.json, ...          when finished: the encoder itself, so that the folder 
 import json
 import shutil
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import NoneType
 from typing import Any
-
-from torch import Tensor, nn
 
 from cselab._util.checksums import add_checksums, verify_checksums
 from cselab._util.reading import parse_json
@@ -200,19 +198,6 @@ def _difference(before: Any, now: Any) -> str:
             if before.get(key) != now[key]:
                 return f"{key} was {before.get(key)!r}, now {now[key]!r}"
     return f"was {before!r}, now {now!r}"
-
-
-def check_complete(*modules: nn.Module) -> None:
-    """Raise TypeError if a module holds tensors or networks where its `state_dict` would not find them."""
-    for module, name in [(m, name) for m in modules for name in sorted(vars(m).keys() - vars(nn.Module()).keys())]:
-        value = vars(module)[name]
-        parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, Iterable) else ()
-        if isinstance(value, Tensor) or any(isinstance(part, Tensor | nn.Module) for part in parts):
-            raise TypeError(
-                f"{name} of {type(module).__name__} holds tensors or networks as a plain {type(value).__name__}, and "
-                f"would not be saved with the run: in build, call self.register_buffer({name!r}, ...) for a tensor and "
-                "nn.ModuleList for several networks; values of one step go into Views"
-            )
 
 
 @contextmanager

@@ -19,7 +19,7 @@ NEEDS: dict[str, Callable[[Frame], bool]] = {  # the frames in which a change is
 
 
 def same(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
-    """Nothing changes but, perhaps, the words."""
+    """The same meaning; only its wording may change."""
     return meaning
 
 
@@ -46,7 +46,7 @@ def roles(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
 
 
 def number(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
-    """Three become five."""
+    """A number in the statement is replaced by a different one."""
     counted = [(name, thing) for name, thing in meaning.roles if thing.quantity in world.lexicon.words]
     if not counted:
         return None
@@ -103,7 +103,7 @@ def more(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
 
 
 def moved(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
-    """At a different time or place."""
+    """The time or the place is replaced by a different one."""
     donor = world.compose(world.frames[meaning.frame], rng)
     options = [replace(meaning, tense=donor.tense, time=donor.time)]
     options += [replace(meaning, place=donor.place)] if meaning.place and donor.place else []
@@ -122,7 +122,7 @@ def details(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
 
 
 def other(world: Composer, meaning: Meaning, rng: Random) -> Meaning | None:
-    """Somebody or something else in one role."""
+    """One role is filled by a different person or thing."""
     frame = world.frames[meaning.frame]
     if not meaning.roles:
         return None
@@ -146,7 +146,7 @@ def event(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
 
 
 def topic(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
-    """Anything else of the topic."""
+    """A different statement about the same topic."""
     return world.compose(rng.choice(world.of_topic[world.frames[meaning.frame].topic]), rng)
 
 
@@ -157,7 +157,7 @@ def words(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
 
 
 def none(world: Composer, meaning: Meaning, rng: Random) -> Meaning:
-    """Anything else at all."""
+    """A statement drawn from all topics."""
     return world.compose(rng.choice(list(world.frames.values())), rng)
 
 

@@ -40,12 +40,12 @@ traps: compare encoders on these pairs with each other, not with scores on diffe
 from pathlib import Path
 from typing import NamedTuple
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 from cselab.data import Pairs
 from cselab.data.files import read_fields
 
-FILE = Path(__file__).with_name("classroom.tsv")
-ROWS = {"dev": 161, "test": 322}
+PAIRS_FILE = Path(__file__).with_name("classroom.tsv")
+PAIRS_OF_SPLIT = {"dev": 161, "test": 322}
 
 
 class ClassroomPair(NamedTuple):
@@ -78,7 +78,7 @@ def classroom_sts(split: str = "test") -> Pairs:
     >>> len(pairs), min(pairs.scores), max(pairs.scores)
     (161, 0.0, 5.0)
     """
-    check_choice("split", split, ROWS)
+    check_choice("split", split, PAIRS_OF_SPLIT)
     rows = [row for row in classroom_pairs() if row.split == split]
     return Pairs(
         [row.sentence1 for row in rows],
@@ -92,5 +92,5 @@ def classroom_sts(split: str = "test") -> Pairs:
 
 def classroom_pairs() -> list[ClassroomPair]:
     """Every row of the file, in its order."""
-    rows = read_fields(FILE, header="split")
+    rows = read_fields(PAIRS_FILE, header="split")
     return [ClassroomPair(split, float(score), *others) for _, (split, score, *others) in rows]

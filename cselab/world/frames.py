@@ -76,7 +76,7 @@ class Frame:
 
     @cached_property
     def reversible(self) -> bool:
-        """Could two participants change places?"""
+        """Whether two participants can change places in a sentence of this frame."""
         return len(self.classes) > len(set(self.classes)) and not self.mutual
 
 

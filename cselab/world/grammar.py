@@ -11,7 +11,7 @@ from .lexicon import Lexicon
 from .meaning import Meaning, Thing
 from .morphology import indefinite, sentence_case
 
-FORMS = {  # and how often each is chosen where it is possible
+SENTENCE_FORMS = {  # and how often each is chosen where it is possible
     "plain": 4,
     "fronted": 2,
     "passive": 2,
@@ -19,7 +19,7 @@ FORMS = {  # and how often each is chosen where it is possible
     "subject cleft": 0.5,
     "object cleft": 0.5,
 }
-QUESTIONS = ("person", "thing", "place", "time", "number", "yes-no")
+QUESTION_KINDS = ("person", "thing", "place", "time", "number", "yes-no")
 STATIVE = {"hear", "know", "see", "dislike", "taste", "feel", "sound"}  # no "is hearing"
 PEOPLE = ("person", "ensemble", "team", "company", "gang", "party", "government", "council")  # "who" only
 PLURAL = {"is": "are", "was": "were", "does": "do"}
@@ -42,7 +42,7 @@ class Grammar:
         self.lexicon, self.frames = lexicon, frames
 
     def forms(self, meaning: Meaning) -> list[tuple[Saying, str]]:
-        """Every saying of the frame, in every form of `FORMS` that suits the meaning."""
+        """Every saying of the frame, in every form of `SENTENCE_FORMS` that suits the meaning."""
         frame, out = self.frames[meaning.frame], []
         counted = any(thing.quantity in self.lexicon.words for _, thing in meaning.roles)
         for saying in frame.sayings:
@@ -81,11 +81,11 @@ class Grammar:
         forms = [form] if form else self.forms(meaning)
         if opener:
             forms = [form for form in forms if form[1] in ("plain", "passive")]
-        saying, shape = rng.choices(forms, [FORMS[shape] for _, shape in forms])[0]
+        saying, shape = rng.choices(forms, [SENTENCE_FORMS[shape] for _, shape in forms])[0]
         return Clause(self, meaning, saying, rng, known).sentence(shape, opener)
 
     def ask(self, meaning: Meaning, kind: str, rng: Random) -> str | None:
-        """A question of one of `QUESTIONS` that the meaning answers, or None."""
+        """A question of one of `QUESTION_KINDS` that the meaning answers, or None."""
         sayings = [saying for saying in self.frames[meaning.frame].sayings if self.verbs(saying, meaning)]
         return None if meaning.negated else Clause(self, meaning, rng.choice(sayings), rng).question(kind)
 
@@ -167,7 +167,7 @@ class Clause:
         self.early, self.late = (way, "") if early else ("", way)
 
     def sentence(self, form: str, opener: str = "") -> str:
-        """The sentence in one of `FORMS`."""
+        """The sentence in one of `SENTENCE_FORMS`."""
         setting = [text for text in (self.place, self.time) if text]
         front = opener or (self.rng.choice(setting) if "fronted" in form else "")
         setting = [text for text in setting if text != front]
@@ -193,7 +193,7 @@ class Clause:
         return sentence_case((f"{front}, " if front else "") + joined(*words, *setting))
 
     def question(self, kind: str) -> str | None:
-        """A question of one of `QUESTIONS`, or None where the meaning has no answer."""
+        """A question of one of `QUESTION_KINDS`, or None where the meaning has no answer."""
         _, target, others = self._object()
         asked = self.things.get(target) if self.saying.passive else None
         subject, rest = self._role(self.saying.subject, "the", "subject"), self.saying.rest
@@ -216,7 +216,7 @@ class Clause:
         return self._inverted(wh, subject, rest, leave_out=answer) if answer else None
 
     def _which(self, token: str, kind: str) -> str:
-        """ "who", "what", or "which vegetable"."""
+        """The question word for a noun: "who", "what", or "which" with its class ("which vegetable")."""
         broader = self.grammar.lexicon.nouns[self.things[token].noun].hypernym
         if kind == "thing" and broader and broader.kind == "count" and self.rng.random() < 0.4:
             return f"which {broader.words[0][0]}"

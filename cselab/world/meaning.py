@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import dataclass, replace
 
-SPLITS = {"train": 80, "dev": 90, "test": 100}  # up to which percentile of the stories
+SPLIT_PERCENTILES = {"train": 80, "dev": 90, "test": 100}  # up to which percentile of the stories
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ class Meaning:
 
     @property
     def split(self) -> str:
-        """Its one of `SPLITS`, by a hash of the story."""
+        """Its one of `SPLIT_PERCENTILES`, by a hash of the story."""
         percentile = int(hashlib.sha256(self.story.encode()).hexdigest()[:8], 16) % 100
-        return next(split for split, bound in SPLITS.items() if percentile < bound)
+        return next(split for split, bound in SPLIT_PERCENTILES.items() if percentile < bound)
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from random import Random
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 
 from .changes import NEEDS
 from .meaning import Sentence, overlap
@@ -22,13 +22,13 @@ possible; the remaining columns use different words.
 LABELS = ("topic", "sentiment")
 """Columns that are a label, as text."""
 
-COLUMNS = ("sentence", *CHANGES, *LABELS, "entity", "other_entity", "scene", "document")
+ROW_COLUMNS = ("sentence", *CHANGES, *LABELS, "entity", "other_entity", "scene", "document")
 
 
 def rows(world: Speaker, columns: Sequence[str], n: int, rng: Random, split: str) -> list:
     """`n` rows with these columns, with distinct first texts: see `World.rows`."""
     for column in columns:
-        check_choice("column", column, COLUMNS)
+        check_choice("column", column, ROW_COLUMNS)
     if not columns or len(set(columns)) < len(columns):
         raise ValueError(f"columns is {tuple(columns)!r}: name each column once, at least one")
     if "document" in columns:

@@ -7,18 +7,17 @@ from random import Random
 
 import numpy as np
 
-from cselab._util.arguments import checked
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice, checked
 from cselab.world import changes
 
 from .composer import Composer
 from .frames import Frame, read_frames
 from .grammar import Grammar
 from .lexicon import Lexicon
-from .meaning import SPLITS, Meaning, Sentence, Thing
+from .meaning import SPLIT_PERCENTILES, Meaning, Sentence, Thing
 
-LENGTH = 5  # sentences of a document
-MOST = 10**7  # largest n of one call, which needs minutes and gigabytes of memory
+DOCUMENT_SENTENCES = 5  # sentences of a document
+LARGEST_SAMPLE = 10**7  # largest n of one call, which needs minutes and gigabytes of memory
 
 
 class Speaker:
@@ -50,17 +49,17 @@ class Speaker:
         out: list[list[Sentence]] = []
         while len(out) < n:
             document = list(self._told(split, rng))
-            if len(document) == LENGTH:
+            if len(document) == DOCUMENT_SENTENCES:
                 out.append(document)
         return out
 
     def _told(self, split: str, rng: Random) -> Iterator[Sentence]:
-        """The sentences of one text; fewer than `LENGTH` where the story does not go on."""
+        """The sentences of one text; fewer than `DOCUMENT_SENTENCES` where the story does not go on."""
         meaning = replace(self.meaning(rng, split), tense="past", time="", negated=False)
         told: set[str] = set()
         known: frozenset[str] = frozenset()
         opener = ""
-        for _ in range(LENGTH):
+        for _ in range(DOCUMENT_SENTENCES):
             yield Sentence(self.grammar.say(meaning, rng, opener=opener, known=known), meaning)
             frame = self.frames[meaning.frame]
             told |= {frame.name, frame.kind_of} - {""}
@@ -115,9 +114,9 @@ class Speaker:
 
     @checked
     def _random(self, purpose: str, n: int, split: str) -> Random:
-        check_choice("split", split, SPLITS)
-        if not 1 <= n <= MOST:
-            raise ValueError(f"n is {n}; ask for at least 1, at most {MOST:,}")
+        check_choice("split", split, SPLIT_PERCENTILES)
+        if not 1 <= n <= LARGEST_SAMPLE:
+            raise ValueError(f"n is {n}; ask for at least 1, at most {LARGEST_SAMPLE:,}")
         return Random(f"{self.seed}/{purpose}/{split}")
 
 

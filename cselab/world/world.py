@@ -6,14 +6,13 @@ from functools import cache
 from pathlib import Path
 from random import Random
 
-from cselab._util.arguments import checked
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice, checked
 from cselab.data import Pairs
 from cselab.data.classification import Labelled
 from cselab.data.files import read_fields
 from cselab.world import changes
 
-from .grammar import QUESTIONS
+from .grammar import QUESTION_KINDS
 from .meaning import Meaning, Sentence, overlap
 from .rows import rows
 from .rubric import Rubric
@@ -22,7 +21,7 @@ from .speaker import Speaker
 # Kinds of STS pairs by grade: name, change, and whether the wording is as "alike" as possible, "free"
 # or "apart". The hard ones keep the words and reverse the meaning, or keep the meaning and change the words.
 # A kind that is listed twice is drawn twice as often.
-KINDS = {
+PAIR_KINDS = {
     5: (("same words", "same", "alike"), ("paraphrase", "same", "free"), *3 * [("other words", "same", "apart")]),
     4: (*2 * [("detail", "detail", "apart")], ("detail", "detail", "free"), ("hypernym", "hypernym", "apart")),
     3: (
@@ -79,7 +78,7 @@ class World(Speaker):
         """`n` sentences, all different.
 
         Raises:
-            ValueError: an unknown split, or `n` below 1 or above `MOST`; the methods below raise the same.
+            ValueError: an unknown split, or `n` below 1 or above `LARGEST_SAMPLE`; the methods below raise the same.
         """
         rng = self._random("sentences", n, split)
         drawn: dict[str, Sentence] = {}
@@ -93,8 +92,8 @@ class World(Speaker):
     def sts(self, n: int, split: str = "test") -> Pairs:
         """`n` pairs graded 0 to 5 by the rubric of rubric.py, as many of each grade.
 
-        The grade is that of the meanings. `subsets` names the kind of each pair (see `KINDS`). The first 1,200 of seed
-        0, dev and test, come from a file, because drawing them needs seconds.
+        The grade is that of the meanings. `subsets` names the kind of each pair (see `PAIR_KINDS`). The first 1,200 of
+        seed 0, dev and test, come from a file, because drawing them needs seconds.
         """
         rng, kept = self._random("sts", n, split), kept_pairs(split) if self.seed == 0 else []
         rows = kept[:n] if n <= len(kept) else [self._graded(number % 6, split, rng) for number in range(n)]
@@ -102,12 +101,12 @@ class World(Speaker):
         return Pairs(ones, twos, grades, name="world-sts", split=split, subsets=kinds)
 
     def _graded(self, grade: int, split: str, rng: Random) -> GradedPair:
-        kind, change, wording = rng.choice(KINDS[grade])
+        kind, change, wording = rng.choice(PAIR_KINDS[grade])
         one, two = self.pair(grade, change, wording, split, rng)
         return one.text, two.text, float(grade), kind
 
     def pair(self, grade: int, change: str, wording: str, split: str, rng: Random) -> tuple[Sentence, Sentence]:
-        """A meaning and its change, of this grade, in different texts; change and wording as in `KINDS`."""
+        """A meaning and its change, of this grade, in different texts; change and wording as in `PAIR_KINDS`."""
         while True:
             first = self.meaning(rng, split, changes.NEEDS.get(change))
             for second in (self.changed(first, change, rng) for _ in range(8)):
@@ -157,7 +156,7 @@ class World(Speaker):
         classes = {
             "topic": self.topics,
             "sentiment": tuple(FEELINGS),
-            "question": QUESTIONS,
+            "question": QUESTION_KINDS,
             "subjectivity": ("objective", "subjective"),
             "paraphrase": ("different", "paraphrase"),
         }

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from cselab._util.choices import did_you_mean
+from cselab._util.arguments import did_you_mean
 
 if TYPE_CHECKING:
     from pandas import DataFrame

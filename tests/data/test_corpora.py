@@ -80,7 +80,7 @@ def test_what_is_not_whole_is_refused_and_nothing_is_written(name, file, content
     publish(file, content)
     with pytest.raises(DataError, match=said):
         fetch_corpus(name, tmp_path / "data")
-    assert not list((tmp_path / "data").iterdir())
+    assert not list((tmp_path / "data").glob("[!.]*"))
 
 
 PAIR = json.dumps(["The feline , a café dweller , slept .", "The cat\u00a0slept ."])
@@ -109,6 +109,7 @@ def test_an_experiment_reads_what_was_fetched(publish, tmp_path, monkeypatch):
         corpus("wiki1m")
     fetched = CliRunner().invoke(app, ["data", "fetch", "wiki1m"])
     assert fetched.exit_code == 0 and str(tmp_path / "cselab/data/wiki1m.txt") in fetched.output
+    assert "not verified" in fetched.output
     assert corpus("wiki1m") == WIKI
 
 

@@ -90,7 +90,7 @@ def publish_archive(hub, files, prefix=""):
 
 
 def files_in(folder):
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    return {str(path.relative_to(folder)) for path in folder.rglob("[!.]*") if path.is_file()}
 
 
 def fetched(*arguments):
@@ -231,8 +231,16 @@ def test_an_interrupted_write_leaves_nothing_and_can_be_repeated(hub, published,
         patch.setattr(Path, "write_bytes", interrupted)
         with pytest.raises(KeyboardInterrupt):
             fetched(tmp_path / "data", ["STS12"])
-    assert len(written) == 3 and not list((tmp_path / "data").iterdir())
+    assert len(written) == 3 and not files_in(tmp_path / "data")
     assert fetched(tmp_path / "data", ["STS12"])["STS12"][0] == "fetched"
+
+
+def test_fetch_removes_what_a_killed_one_left(hub, published, tmp_path):
+    publish_archive(hub, published)
+    left = tmp_path / "data/saving.part/MR/rt-polarity.pos"
+    left.parent.mkdir(parents=True)
+    left.write_text("half")
+    assert fetched(tmp_path / "data", ["STS12"])["STS12"][0] == "fetched" and not left.exists()
 
 
 # ------------------------------------------------------------------------------------------ no hub

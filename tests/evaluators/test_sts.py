@@ -6,8 +6,7 @@ from scipy import stats
 
 from cselab.data import Pairs, load_sts
 from cselab.evaluators import evaluate
-from cselab.evaluators.own_pairs import OwnPairs
-from cselab.evaluators.sts import AGGREGATIONS, StsTask, strata
+from cselab.evaluators.sts import AGGREGATIONS, OwnPairs, StsTask, strata
 from cselab.evaluators.vectors import Encoded, Scorer
 from cselab.metrics import DegenerateEmbeddings
 

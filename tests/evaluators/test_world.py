@@ -5,7 +5,7 @@ import pytest
 
 from cselab.evaluators import RandomEncoder, compare, evaluate, word_overlap
 from cselab.evaluators.transfer import PROTOCOLS
-from cselab.evaluators.world import ROWS, WorldTransfer, world_labelled, world_topics
+from cselab.evaluators.world import PROBE_ROWS, WorldTransfer, world_labelled, world_topics
 
 TRANSFER = ("World-Topic", "World-Sentiment", "World-Question", "World-Subjectivity", "World-Paraphrase")
 
@@ -42,9 +42,9 @@ class Oracle:
 def test_the_world_has_five_transfer_tasks_of_balanced_classes_whose_splits_are_apart():
     assert WorldTransfer.tasks == TRANSFER
     for task in TRANSFER:
-        splits = [world_labelled(task, split) for split in ROWS]
+        splits = [world_labelled(task, split) for split in PROBE_ROWS]
         assert [(rows.name, rows.split, len(rows)) for rows in splits] == [
-            (task, split, n) for split, n in ROWS.items()
+            (task, split, n) for split, n in PROBE_ROWS.items()
         ]
         for rows in splits:
             counts = Counter(rows.labels)
@@ -56,30 +56,30 @@ def test_the_world_has_five_transfer_tasks_of_balanced_classes_whose_splits_are_
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_an_encoder_that_knows_the_classes_is_right_everywhere_by_each_protocol(protocol):
-    oracle = Oracle(*(world_labelled("World-Question", split) for split in ROWS))
+    oracle = Oracle(*(world_labelled("World-Question", split) for split in PROBE_ROWS))
     scores = evaluate(oracle, "world-transfer", tasks=["World-Question"], protocol=protocol)
     assert scores.scores == {"World-Question": 100.0}
     headline, dev = scores.records
     assert (headline.metric, headline.split, headline.rows, headline.protocol) == (
         "accuracy",
         "test",
-        ROWS["test"],
+        PROBE_ROWS["test"],
         protocol,
     )
-    assert (dev.split, dev.rows, dev.value) == ("dev", ROWS["dev"], 100.0)
+    assert (dev.split, dev.rows, dev.value) == ("dev", PROBE_ROWS["dev"], 100.0)
     assert {record.provenance for record in scores.records} == {"bundled"}
 
 
 def test_two_encoders_are_compared_on_the_rows_of_a_transfer_task():
     tasks = ["World-Question"]
-    oracle = Oracle(*(world_labelled("World-Question", split) for split in ROWS))
+    oracle = Oracle(*(world_labelled("World-Question", split) for split in PROBE_ROWS))
     first, second, other = (
         evaluate(encoder, "world-transfer", tasks=tasks, protocol=protocol)
         for encoder, protocol in ((RandomEncoder(), "senteval-fast"), (oracle, "senteval-fast"), (oracle, "senteval"))
     )
     for comparison in compare(first, second):
         assert comparison.difference == pytest.approx(100 - first.scores["World-Question"])
-        assert comparison.interval[0] > 50 and comparison.samples == ROWS["test"]
+        assert comparison.interval[0] > 50 and comparison.samples == PROBE_ROWS["test"]
     with pytest.raises(ValueError, match=r"World-Question: .*not 'senteval-fast' and 'senteval'"):
         compare(first, other)
 

@@ -14,7 +14,7 @@ def test_the_nearest_others_are_those_of_a_full_search_whatever_the_blocks(monke
     others = [[j for j in range(23) if j != i] for i in range(23)]
     expected = [sorted(others[i], key=lambda j: -float(unit[i] @ unit[j]))[:4] for i in range(23)]
     for block in (5, 2048):
-        monkeypatch.setattr(retrieved_negatives, "BLOCK", block)
+        monkeypatch.setattr(retrieved_negatives, "QUERIES_AT_ONCE", block)
         assert nearest_others(vectors, 4).tolist() == expected
 
 

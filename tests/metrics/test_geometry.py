@@ -113,7 +113,7 @@ def test_rank_ignores_what_the_type_cannot_resolve():
 def test_the_blocks_change_nothing(measure, rows, monkeypatch):
     whole = measure(cloud())
     blocks = geometry._unit_blocks
-    monkeypatch.setattr(geometry, "BLOCK", rows)
+    monkeypatch.setattr(geometry, "ROWS_AT_ONCE", rows)
     monkeypatch.setattr(geometry, "_unit_blocks", lambda x, block=0: blocks(x, rows))
     assert measure(cloud()) == pytest.approx(whole, rel=1e-12)
 
@@ -188,8 +188,8 @@ class Watched(np.ndarray):
 @pytest.mark.parametrize("measure", [mean_cosine, feature_correlation, effective_rank, rank, sampled_uniformity])
 def test_no_more_than_a_block_of_rows_is_held_at_a_time(measure, monkeypatch):
     monkeypatch.setattr(Watched, "most", 0)
-    measure(cloud(n=geometry.BLOCK + 900).view(Watched))
-    assert Watched.most == geometry.BLOCK
+    measure(cloud(n=geometry.ROWS_AT_ONCE + 900).view(Watched))
+    assert Watched.most == geometry.ROWS_AT_ONCE
 
 
 # ------------------------------------------------------------------------------- what cannot be measured

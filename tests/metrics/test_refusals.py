@@ -5,9 +5,8 @@ import pytest
 
 from cselab.metrics import alignment, effective_rank, feature_correlation, mean_cosine, uniformity
 from cselab.metrics.agreement import matched, normalized_mutual_information
-from cselab.metrics.contributions import token_contributions
 from cselab.metrics.degenerate import DegenerateEmbeddings
-from cselab.metrics.geometry import rank, sampled_uniformity
+from cselab.metrics.geometry import diversity, rank, sampled_uniformity, token_contributions
 from cselab.metrics.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
 from cselab.metrics.ranking import holm, rank_means, rank_predictions, step_down
 from cselab.metrics.significance import (
@@ -19,7 +18,6 @@ from cselab.metrics.significance import (
     paired_t_test,
     score,
 )
-from cselab.metrics.views import diversity
 
 MEASURES = (uniformity, mean_cosine, feature_correlation, effective_rank)
 SAMPLED = (*MEASURES, rank, sampled_uniformity)

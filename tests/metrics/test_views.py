@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from cselab.metrics.views import diversity
+from cselab.metrics.geometry import diversity
 
 X = torch.tensor([[3.0, 0.0], [0.0, 4.0]])
 

@@ -11,7 +11,7 @@ from unittest.mock import patch
 import nbformat
 import pytest
 from cselab_lab.headless.notebook_folder import bundled_notebooks
-from cselab_lab.headless.recorded import compare, read_recorded
+from cselab_lab.headless.recorded import compare_recorded, read_recorded
 from cselab_lab.lessons import lesson
 
 from cselab import train
@@ -84,5 +84,5 @@ def test_the_lesson_notices_a_planted_defect(name, profile, defect):
         found = first_loss(name, profile)
     recorded = read_recorded(bundled_notebooks() / "recorded" / f"{name}.{profile}.json")["records"]
     (agreed,) = [entry for entry in recorded if entry["name"] == STEPS[name][1]]
-    (compared,) = compare([agreed | {"value": found}], {"records": [agreed]})
+    (compared,) = compare_recorded([agreed | {"value": found}], {"records": [agreed]})
     assert bool(compared.trouble) is (defect != "none")

@@ -7,7 +7,7 @@ import nbformat
 import pytest
 import torch
 from cselab_lab.headless.notebook_folder import bundled_notebooks
-from cselab_lab.headless.recorded import compare, read_recorded
+from cselab_lab.headless.recorded import compare_recorded, read_recorded
 from cselab_lab.lessons import lesson
 
 from cselab.losses import multi_positive_info_nce
@@ -42,7 +42,7 @@ def trouble(prepared):
     names = dict(prepared)
     run_cells(names, "same-history")
     found = [{"name": DIGITS, "value": float(names["digits"]), "tolerance": 1}]
-    (compared,) = compare(found, {"records": [record for record in RECORDED if record["name"] == DIGITS]})
+    (compared,) = compare_recorded(found, {"records": [record for record in RECORDED if record["name"] == DIGITS]})
     return compared.trouble
 
 

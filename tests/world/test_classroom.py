@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from cselab.world.classroom import FILE, ROWS, ClassroomPair, classroom_pairs, classroom_sts
+from cselab.world.classroom import PAIRS_FILE, PAIRS_OF_SPLIT, ClassroomPair, classroom_pairs, classroom_sts
 
 REASONS = {  # lowest and highest grade
     "same": (5.0, 5.0),
@@ -36,7 +36,7 @@ def words(sentence):
 
 
 def test_the_file_has_its_columns_and_no_cell_is_blank_or_padded():
-    header, *lines = FILE.read_text(encoding="utf-8").splitlines()
+    header, *lines = PAIRS_FILE.read_text(encoding="utf-8").splitlines()
     assert tuple(header.split("\t")) == ClassroomPair._fields
     for line in lines:
         cells = line.split("\t")
@@ -45,9 +45,9 @@ def test_the_file_has_its_columns_and_no_cell_is_blank_or_padded():
 
 
 def test_there_are_enough_pairs_and_a_third_of_them_is_for_development():
-    assert Counter(pair.split for pair in PAIRS) == ROWS
-    assert sum(ROWS.values()) >= 360
-    assert ROWS["test"] == 2 * ROWS["dev"]
+    assert Counter(pair.split for pair in PAIRS) == PAIRS_OF_SPLIT
+    assert sum(PAIRS_OF_SPLIT.values()) >= 360
+    assert PAIRS_OF_SPLIT["test"] == 2 * PAIRS_OF_SPLIT["dev"]
 
 
 @pytest.mark.parametrize("reason", REASONS)
@@ -71,7 +71,7 @@ def test_sentences_look_like_sentences_of_5_to_25_words():
 
 
 def test_the_loader_gives_the_rows_of_one_split_in_order():
-    for split, rows in ROWS.items():
+    for split, rows in PAIRS_OF_SPLIT.items():
         pairs = classroom_sts(split)
         expected = [pair for pair in PAIRS if pair.split == split]
         assert len(pairs) == rows

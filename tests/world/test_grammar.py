@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cselab.world import Meaning, Thing, World
-from cselab.world.grammar import FORMS, QUESTIONS
+from cselab.world.grammar import QUESTION_KINDS, SENTENCE_FORMS
 
 WORLD = World()
 GRAMMAR, FRAMES = WORLD.grammar, WORLD.frames
@@ -30,7 +30,7 @@ def test_every_frame_is_said_in_every_form_it_allows(topic):
         said = {choice for _ in range(15) for choice in said_in_each_form(frame, rng)}
         shapes = {form for _, form in said}
         assert {saying for saying, _ in said} == set(frame.sayings), frame.name
-        assert "plain" in shapes <= FORMS.keys(), frame.name
+        assert "plain" in shapes <= SENTENCE_FORMS.keys(), frame.name
         passive = not frame.lasting and any(saying.passive for saying in frame.sayings)
         assert ("passive" in shapes) == passive, frame.name
 
@@ -140,4 +140,4 @@ def test_questions(kind, question):
 def test_there_is_no_question_without_an_answer():
     unplaced = [GRAMMAR.ask(HUG, kind, random.Random(0)) for kind in ("place", "time", "number")]
     assert unplaced == [None, None, None]
-    assert all(GRAMMAR.ask(replace(HUG, negated=True), kind, random.Random(0)) is None for kind in QUESTIONS)
+    assert all(GRAMMAR.ask(replace(HUG, negated=True), kind, random.Random(0)) is None for kind in QUESTION_KINDS)

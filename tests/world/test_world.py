@@ -12,9 +12,9 @@ import pytest
 
 from cselab.data import Pairs
 from cselab.world import World, changes
-from cselab.world.grammar import QUESTIONS
-from cselab.world.meaning import SPLITS
-from cselab.world.world import KINDS, TASKS, overlap
+from cselab.world.grammar import QUESTION_KINDS
+from cselab.world.meaning import SPLIT_PERCENTILES
+from cselab.world.world import PAIR_KINDS, TASKS, overlap
 
 WORLD = World(seed=0)
 
@@ -152,7 +152,7 @@ def test_sts_pairs_are_pairs_balanced_over_the_grades(sts):
 
 def test_every_kind_of_pair_comes_with_its_grade(sts):
     found = set(zip(sts.scores, sts.subsets, strict=True))
-    assert found == {(float(grade), kind[0]) for grade, kinds in KINDS.items() for kind in kinds}
+    assert found == {(float(grade), kind[0]) for grade, kinds in PAIR_KINDS.items() for kind in kinds}
 
 
 # ---- what is true of the labels ----------------------------------------------------------------------------
@@ -203,7 +203,7 @@ def test_questions_begin_with_what_they_ask_for():
     }
     for text, label in zip(labelled.sentences, labelled.labels, strict=True):
         assert text.endswith("?")
-        kind = QUESTIONS[label]
+        kind = QUESTION_KINDS[label]
         wh = tuple(word for words in begins.values() for word in words)
         assert text.startswith(begins[kind]) if kind in begins else not text.startswith(wh)
 
@@ -260,7 +260,7 @@ def test_a_scene_is_the_same_for_every_wording_and_near_for_similar_events(many)
     lambda: WORLD.transfer("topic", 1, split="all"),
 ])  # fmt: skip
 def test_an_unknown_split_is_refused_with_the_known_ones(ask):
-    with pytest.raises(ValueError, match=", ".join(SPLITS)):
+    with pytest.raises(ValueError, match=", ".join(SPLIT_PERCENTILES)):
         ask()
 
 

@@ -42,6 +42,6 @@ class Queue(nn.Module):
 
     @torch.no_grad()
     def put(self, vectors: Float[Tensor, "n d"]) -> None:
-        """Put vectors in; the oldest fall out."""
+        """Add vectors; they replace the oldest ones."""
         self.rows = torch.cat([vectors.to(self.rows), self.rows])[: len(self.rows)]
         self.held = (self.held + len(vectors)).clamp(max=len(self.rows))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from cselab._util.choices import did_you_mean
+from cselab._util.arguments import did_you_mean
 
 from . import options
 from .frame import Group
@@ -60,7 +60,7 @@ def data_fetch(names: Sequence[str], tasks: Sequence[str]) -> int:
     `simplewiki`: 102,225 sentences of Simple English Wikipedia (8 MB).
     """
     from cselab.data import folder_to_fill
-    from cselab.data.fetch import ELSEWHERE, fetch
+    from cselab.data.fetch import NOT_ON_THE_HUB, fetch
     from cselab_lab.experiments.corpora import CORPORA, fetch_corpus
 
     corpora = [name for name in names if name in CORPORA]
@@ -73,13 +73,14 @@ def data_fetch(names: Sequence[str], tasks: Sequence[str]) -> int:
         raise ValueError("--task names evaluation sets: fetch corpora without --task")
     for name in corpora:
         place, new = fetch_corpus(name, folder or folder_to_fill())
-        click.echo(f"{'fetched' if new else 'kept':8} {name:8} {place} ({CORPORA[name].rows:,} rows)")
+        text = "not verified: no checksum is published" if CORPORA[name].sha256 is None else "as published"
+        click.echo(f"{'fetched' if new else 'kept':8} {name:8} {place} ({CORPORA[name].rows:,} rows, text {text})")
     refused = False
     for fetched in () if corpora else fetch(folder, list(tasks) or None):
         click.echo(str(fetched))
         refused = refused or fetched.status == "refused"
     if not corpora and not tasks:
-        click.echo(ELSEWHERE)
+        click.echo(NOT_ON_THE_HUB)
     return refused
 
 
@@ -93,7 +94,7 @@ def data_negate(corpus: Path, output: Path) -> None:
     """
     from cselab._util.writing import written_whole
     from cselab.augmentations import negate
-    from cselab.augmentations.negation import UNTRUE
+    from cselab.augmentations.words import UNTRUE
     from cselab.data import read_sentences
 
     rows = untrue = 0

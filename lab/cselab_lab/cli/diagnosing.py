@@ -9,10 +9,10 @@ from . import options, terminal
 from .frame import Command
 from .names import names
 
-PAIRS_TASK = options.Checked(
+PAIRS_TASK = options.CheckedValue(
     "TASK", lambda name: name if Path(name).is_file() else options.TASK.check(name), lambda: names("tasks")
 )
-SCORES = options.Checked("FILE", lambda name: Path(name) if Path(name).is_dir() else options.TEXT_FILE.check(name))
+SCORES = options.CheckedValue("FILE", lambda name: Path(name) if Path(name).is_dir() else options.TEXT_FILE.check(name))
 
 
 @click.command(cls=Command)

@@ -25,7 +25,7 @@ def _vector_file(name: str) -> Path:
 @click.option(
     "--output",
     required=True,
-    type=options.Checked("FILE", _vector_file),
+    type=options.CheckedValue("FILE", _vector_file),
     help="VECTORS.npy, written in parts; or .safetensors, held in memory",
 )
 @click.option("--batch-size", default=64, help="sentences per forward pass", **options.COUNT)

@@ -11,7 +11,7 @@ from unittest.mock import patch
 
 import click
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 
 from .frame import Command, Group
 from .names import purposes, train_settings

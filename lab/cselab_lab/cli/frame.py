@@ -20,7 +20,7 @@ MEMORY_WORDS = ("not enough memory", "can't allocate memory")
 """The words of torch on a CPU, for Windows and Linux; on a GPU torch has a class of errors."""
 
 INTERRUPTED = 130  # the shell's exit code for a command ended by Ctrl-C
-PLAIN = {
+PLAIN_WORDS = {
     " a valid integer": " a whole number",
     " a valid float": " a number",
     "number range": "number",
@@ -69,7 +69,9 @@ class Command(_Ending):
                 told += f": pip install {str(error.name).partition('.')[0]}, or all in a clone with {INSTALL}"
             raise click.ClickException(told) from error
         except (ValueError, OSError, ArithmeticError) as error:
-            raise click.ClickException(str(error)) from error
+            system = isinstance(error, OSError) and error.strerror and error.filename
+            told = f"{str(error.filename)[:400]!r} cannot be used ({error.strerror})" if system else str(error)
+            raise click.ClickException(told) from error
         except Exception as error:
             if "Symlink loop" in str(error):  # a RuntimeError before Python 3.13
                 raise click.ClickException(f"{error}: a link that points to itself") from error
@@ -125,7 +127,7 @@ def _show(error: click.ClickException) -> None:
     """Print one line, which a log keeps complete and from which a path can be copied."""
     context = getattr(error, "ctx", None)
     message = error.format_message()
-    for theirs, plain in PLAIN.items():
+    for theirs, plain in PLAIN_WORDS.items():
         message = message.replace(theirs, plain)
     message = " ".join(message.split())
     message = message if message.endswith("...") else message.removesuffix(".")

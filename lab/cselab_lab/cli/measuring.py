@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SCORED = ("score", "95 % interval")  # columns that stay, also if all rows agree
 JSON_FILE = click.option("--json", "json_file", type=options.OUTPUT_FILE, help="write scores and records to this file")
 MEASURED = (options.suites, options.tasks, options.data_folder, options.pooling, options.protocol)
-SHOWN = (JSON_FILE, options.table_form, options.device, options.quiet)
+OUTPUT_OPTIONS = (JSON_FILE, options.table_form, options.device, options.quiet)
 
 
 @click.command(cls=Command)
@@ -34,7 +34,7 @@ SHOWN = (JSON_FILE, options.table_form, options.device, options.quiet)
 @options.precision
 @options.several(*options.posthoc)
 @click.option("--cache", type=options.PATH, help="folder that keeps vectors between calls")
-@options.several(*SHOWN)
+@options.several(*OUTPUT_OPTIONS)
 @click.pass_context
 def evaluate(
     context: click.Context,
@@ -84,7 +84,7 @@ def _suites_and_tasks(given: dict[str, Any]) -> tuple[list[Any], list[str] | Non
         MissingFile: the named folder has no data.
     """
     from cselab.data import read_pairs
-    from cselab.evaluators.own_pairs import OwnPairs
+    from cselab.evaluators.sts import OwnPairs
     from cselab.evaluators.suites import SUITES, suites_named
 
     chosen = {name: given[name] for name in ("aggregation", "protocol", "split") if given.get(name) is not None}
@@ -102,14 +102,16 @@ def _suites_and_tasks(given: dict[str, Any]) -> tuple[list[Any], list[str] | Non
 
 def _print_scores(scores: "Scores") -> None:
     """A table of the scores; what is the same in every row is printed once, below it."""
-    from cselab.evaluators.records import COLUMNS
+    from cselab.evaluators.records import RECORD_COLUMNS
 
     lines = {
-        record.key: dict(zip(COLUMNS[1:], record.cells[1:], strict=True)) for record in scores.records if record.key
+        record.key: dict(zip(RECORD_COLUMNS[1:], record.cells[1:], strict=True))
+        for record in scores.records
+        if record.key
     }
     same = [
         column
-        for column in COLUMNS[1:]
+        for column in RECORD_COLUMNS[1:]
         if len(lines) > 1 and column not in SCORED and len({line[column] for line in lines.values()}) == 1
     ]
     if lines:
@@ -142,7 +144,7 @@ def _cells(record: Any) -> dict[str, Any]:
     default="world",
     help="text file to fit whitening and flow on, or world: 5000 of its sentences",
 )
-@options.several(*SHOWN)
+@options.several(*OUTPUT_OPTIONS)
 def baselines(encoder: str, glove: Path | None, fit: str, json_file: Path | None, form: str, **given: Any) -> int:
     """Score an encoder and simple baselines.
 

@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
-from cselab._util.arguments import Seed, bounds, hints
-from cselab._util.choices import check_choice, did_you_mean
+from cselab._util.arguments import Seed, bounds, check_choice, did_you_mean, hints
 from cselab.encoders.open import BUNDLED
 from cselab.training.config import TrainConfig
 

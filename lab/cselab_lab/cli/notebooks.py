@@ -17,7 +17,7 @@ from .options import PATH
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 notebooks = Group("notebooks", help="List, copy, run and collect the notebooks.")
-SIZES = "amount of computing: smoke (a quick check), classroom (for a laptop), paper (for a GPU)"
+SIZES_HELP = "amount of computing: smoke (a quick check), classroom (for a laptop), paper (for a GPU)"
 folder_option = click.option("--folder", type=PATH, help="folder of the notebooks  [default: the notebooks in cselab]")
 
 
@@ -55,7 +55,7 @@ def notebooks_copy(target: Path, folder: Path | None) -> None:
 
 @notebooks.command("run")
 @options.argument("names", nargs=-1, help="names or numbers; default: all")
-@click.option("--profile", default="classroom", type=options.LESSON_PROFILE, help=SIZES)
+@click.option("--profile", default="classroom", type=options.LESSON_PROFILE, help=SIZES_HELP)
 @click.option("--output", default="out", type=PATH, help="folder for executed notebooks, pages and numbers")
 @folder_option
 @click.option(

@@ -34,7 +34,7 @@ CORPUS = (
 )
 
 
-class Checked(click.ParamType):
+class CheckedValue(click.ParamType):
     """A value that a function checks or converts, and the names that the shell completes."""
 
     def __init__(self, name: str, check: Callable[[str], Any], known: Callable[[], Iterable[str]] = tuple) -> None:
@@ -106,7 +106,7 @@ def _quieten(context: click.Context, option: click.Parameter, quiet: bool) -> No
         context.with_resource(be_quiet())
 
 
-def _named(kind: str, names_of: str, also: str = "", pairs: bool = False) -> Checked:
+def _named(kind: str, names_of: str, also: str = "", pairs: bool = False) -> CheckedValue:
     """A type: a name in a registry, or with `pairs` a file of pairs."""
 
     def check(name: str) -> str:
@@ -115,7 +115,7 @@ def _named(kind: str, names_of: str, also: str = "", pairs: bool = False) -> Che
             return str(check_corpus(name))
         return names.check_name(kind, name, known, also)
 
-    return Checked(kind.upper(), check, lambda: names.names(names_of))
+    return CheckedValue(kind.upper(), check, lambda: names.names(names_of))
 
 
 def _corpus(name: str) -> Path:
@@ -139,20 +139,20 @@ def _corpus(name: str) -> Path:
 
 OR_PAIRS = ", or a file of pairs"
 COUNT: dict[str, Any] = {"type": click.IntRange(1), "metavar": "N"}
-PATH = Checked("PATH", lambda name: Path(os.path.expanduser(name)))
-TEXT_FILE = Checked("FILE", check_file)  # checked before torch is imported
-OUTPUT_FILE = Checked("FILE", writable)
-CORPUS_FILE = Checked("FILE", _corpus)
-FIT = Checked("FILE", lambda name: name if name == "world" else str(check_file(name)))
+PATH = CheckedValue("PATH", lambda name: Path(os.path.expanduser(name)))
+TEXT_FILE = CheckedValue("FILE", check_file)  # checked before torch is imported
+OUTPUT_FILE = CheckedValue("FILE", writable)
+CORPUS_FILE = CheckedValue("FILE", _corpus)
+FIT = CheckedValue("FILE", lambda name: name if name == "world" else str(check_file(name)))
 METHOD = _named("method", "methods", "; register your method with `cselab --code FILE`")
-SEEDS = Checked("SEEDS", read_seeds)
-TEXT = Checked("TEXT", str)
+SEEDS = CheckedValue("SEEDS", read_seeds)
+TEXT = CheckedValue("TEXT", str)
 PROFILE = _named("profile", "profiles")
 LESSON_PROFILE = _named("profile", "lessons")
-ENCODER = Checked("ENCODER", names.check_encoder, lambda: BUNDLED)
-SCORED = Checked("ENCODER", names.check_scored, lambda: (*BUNDLED, *names.BASELINES))
+ENCODER = CheckedValue("ENCODER", names.check_encoder, lambda: BUNDLED)
+SCORED = CheckedValue("ENCODER", names.check_scored, lambda: (*BUNDLED, *names.BASELINES))
 TASK = _named("task", "tasks")
-TRANSFORM = Checked("NAME", names.check_transform, lambda: names.names("transforms"))
+TRANSFORM = CheckedValue("NAME", names.check_transform, lambda: names.names("transforms"))
 
 encoder = argument("encoder", type=ENCODER, is_eager=True, help=ENCODERS)
 scored = argument(
@@ -210,7 +210,7 @@ settings = click.option(
 )
 device = click.option(
     "--device",
-    type=Checked("DEVICE", _check_device, lambda: ("cpu", "cuda", "mps")),
+    type=CheckedValue("DEVICE", _check_device, lambda: ("cpu", "cuda", "mps")),
     help="cpu, cuda, cuda:1, mps ...  [default: the accelerator if available]",
 )
 quiet = click.option(
@@ -220,7 +220,7 @@ quiet = click.option(
 
 def form(*forms: str) -> Callable[[Any], Any]:
     """The option --format."""
-    kind = Checked("|".join(forms), lambda name: check_form(name, forms), lambda: forms)
+    kind = CheckedValue("|".join(forms), lambda name: check_form(name, forms), lambda: forms)
     return click.option("--format", "form", default="text", type=kind, help="output format")
 
 

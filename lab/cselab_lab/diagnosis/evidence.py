@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.methods import Method, Views
 
-MOST = 300
+MOST_SENTENCES = 300
 """Number of encoded texts: enough for every measure, and seconds on a laptop."""
 
 BATCH = 64
@@ -218,4 +218,4 @@ def _natural() -> list[str]:
 def sample(texts: Sequence[str]) -> list[str]:
     """Distinct texts; a random sample if there are many."""
     distinct = list(dict.fromkeys(texts))
-    return random.Random(0).sample(distinct, MOST) if len(distinct) > MOST else distinct
+    return random.Random(0).sample(distinct, MOST_SENTENCES) if len(distinct) > MOST_SENTENCES else distinct

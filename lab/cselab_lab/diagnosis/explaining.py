@@ -26,16 +26,16 @@ PASSES = ("split", "pooling", "max length", "prompt")
 """The choices for which the sentences are encoded again; the rest is arithmetic."""
 
 SIMILARITIES = ("cosine", "dot product", "Euclidean distance")
-SHOWN = 5
+NEAREST_SHOWN = 5
 
-Settings = Mapping[str, Any]
+TrialSettings = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Trial:
     """A score, and the changes from the settings of the encoder and the papers."""
 
-    changes: Settings
+    changes: TrialSettings
     score: float
 
     def __str__(self) -> str:
@@ -144,7 +144,7 @@ class ScoreExplainer:
             explained = [one for one in scored if abs(one.score - number) <= tolerance]
             if explained:
                 break
-        nearest = sorted(tried, key=lambda one: abs(one.score - number))[:SHOWN]
+        nearest = sorted(tried, key=lambda one: abs(one.score - number))[:NEAREST_SHOWN]
         base = Trial(self.base, self.score(self.base))
         if not tried:
             raise ValueError(f"{self.task} gives no score: all its grades, or all similarities, are the same")
@@ -186,7 +186,7 @@ class ScoreExplainer:
         for one in sorted(chosen, key=lambda one: sum(name in PASSES for name in one)):
             yield Trial(one, self.score(self.base | one))
 
-    def score(self, chosen: Settings) -> float:
+    def score(self, chosen: TrialSettings) -> float:
         """The score in points; NaN if a correlation is undefined."""
         from cselab.evaluators.sts import strata
         from cselab.metrics.significance import UndefinedCorrelation, score

@@ -7,7 +7,7 @@ import numpy as np
 if TYPE_CHECKING:
     from .evidence import Evidence
 
-SHOWN = 200
+ROWS_DRAWN = 200
 CLEAR, GREY = "rgba(0, 0, 0, 0)", "rgba(128, 128, 128, 0.3)"
 ON_ANY_PAGE = {
     "template": {
@@ -38,7 +38,7 @@ def cosines(seen: "Evidence") -> Any:
     """Cosines of different texts."""
     from cselab.metrics.degenerate import unit_rows
 
-    unit = unit_rows(seen.vectors[:SHOWN]).numpy()
+    unit = unit_rows(seen.vectors[:ROWS_DRAWN]).numpy()
     pairs = (unit @ unit.T)[np.triu_indices(len(unit), 1)]
     return _histogram(pairs, "Cosines of different texts", "cosine", "pairs")
 
@@ -49,7 +49,7 @@ def broken(seen: "Evidence") -> Any:
     return _figure("Bar", list(counts), list(counts.values()), "Vectors without a direction", "vector", "texts")
 
 
-def spectrum(seen: "Evidence") -> Any:
+def spectrum_picture(seen: "Evidence") -> Any:
     """How the variance is spread over the directions."""
     from cselab.metrics import spectrum as variances
 

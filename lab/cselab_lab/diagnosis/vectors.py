@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from .evidence import Evidence
 
 COLLAPSED = 0.985
-SHOWN = 5
+ROWS_NAMED = 5
 
 
 def broken_rows(seen: "Evidence") -> str:
     """The rows without a direction by reason, in words."""
     parts = []
     for reason, rows in seen.broken.items():
-        more = f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else ""
-        parts.append(f"{reason}: row {', '.join(map(str, rows[:SHOWN]))}{more}")
+        more = f" and {len(rows) - ROWS_NAMED} more" if len(rows) > ROWS_NAMED else ""
+        parts.append(f"{reason}: row {', '.join(map(str, rows[:ROWS_NAMED]))}{more}")
     return f" ({'; '.join(parts)}, counted from 0)"
 
 
@@ -58,7 +58,7 @@ def complete_collapse(seen: "Evidence") -> float | None:
     "the effective rank, as a share of the largest possible rank",
     "The vectors vary in few directions. Give the loss something that spreads them (whitening, ImSimCSE's or Barlow "
     "Twins' dimension-wise term), a larger batch, or whiten the finished vectors (--posthoc whitening).",
-    pictures.spectrum,
+    pictures.spectrum_picture,
     below=0.16,
 )
 def dimensional_collapse(seen: "Evidence") -> float | None:

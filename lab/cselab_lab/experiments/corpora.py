@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from cselab._util.arguments import check_choice
 from cselab._util.checksums import sha256_of
-from cselab._util.choices import check_choice
-from cselab._util.writing import written_whole
+from cselab._util.writing import folder_written_whole
 from cselab.data import MissingFile, data_root, read_sentences
 from cselab.data.fetch import ARCHIVE, Unreachable, download
 from cselab.data.files import DataError, read_lines
@@ -186,10 +186,9 @@ def fetch_corpus(name: str, folder: str | Path) -> tuple[Path, bool]:
             f"{published} is not the published file: its SHA-256 begins with {digest[:12]}, not "
             f"{corpus.sha256[:12]}; delete the file and run the command again"
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    with written_whole(place) as aside:
+    with folder_written_whole(folder, last=place.name) as aside:
         count = -header
-        with open(aside, "w", encoding="utf-8", newline="\n") as file:
+        with open(aside / place.name, "w", encoding="utf-8", newline="\n") as file:
             for line in corpus.lines(published):
                 file.write(f"{line}\n")
                 count += 1

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 from cselab.data import MissingFile, data_root, load_sts, read_pairs
 from cselab.evaluators import PairsEvaluator, UnlabelledEvaluator
 from cselab.evaluators.world import classroom_sts, world_sts

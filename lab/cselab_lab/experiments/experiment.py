@@ -8,7 +8,7 @@ from functools import cached_property
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
-from cselab._util.choices import check_choice, did_you_mean
+from cselab._util.arguments import check_choice, did_you_mean
 
 from .published import NO_CELL, PAPERS, Cell, PublishedTable, published_table
 

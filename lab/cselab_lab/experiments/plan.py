@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 from cselab.encoders.open import ASSETS
 
 from .experiment import DEV, Experiment, Row, Size, times

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cselab._util.choices import did_you_mean
+from cselab._util.arguments import did_you_mean
 from cselab._util.reading import NOT_FETCHED, is_pointer, parse_json
 from cselab._util.writing import cannot_write, write_text
 

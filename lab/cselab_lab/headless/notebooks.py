@@ -13,7 +13,7 @@ from pathlib import Path
 
 import nbformat
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 from cselab._util.versions import versions
 from cselab._util.writing import cannot_write, write_text
 from cselab_lab.parameters import parameters_of, typed_parameters
@@ -21,7 +21,7 @@ from cselab_lab.parameters import parameters_of, typed_parameters
 from .execution import execute
 from .notebook_folder import bundled_notebooks, find_notebooks, fingerprint, read_notebook
 from .record import MIME_TYPE
-from .recorded import compare, read_recorded, recorded_path, write_recorded
+from .recorded import compare_recorded, read_recorded, recorded_path, write_recorded
 from .result import NotebookResult
 from .run_reports import comparison_lines
 from .sizes import SIZES
@@ -222,7 +222,7 @@ def _compare(result: NotebookResult, overrides: Mapping[str, object], recorded: 
     elif result.failures or not (result.records or path.exists()):
         return  # a failed run has already been reported
     elif (expected := read_recorded(path)) is not None:
-        result.comparisons = compare(result.records, expected)
+        result.comparisons = compare_recorded(result.records, expected)
     elif require_recorded:
         result.failures.append(f"no recorded numbers: {path} is missing (create with --update-recorded)")
     else:

@@ -72,7 +72,7 @@ class Comparison:
         }
 
 
-def compare(records: Sequence[Mapping], recorded: Mapping) -> list[Comparison]:
+def compare_recorded(records: Sequence[Mapping], recorded: Mapping) -> list[Comparison]:
     """Compare each number of a run with the recorded number, in the order of the run.
 
     >>> (rho,) = compare([{"name": "rho", "value": 0.71, "tolerance": 0.02}],

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 
 from .checks.encoders import plain
 
 if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
 
-SIZES = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
+TINY_SIZES = dict(hidden_size=64, num_hidden_layers=2, num_attention_heads=4, intermediate_size=128)
 FAMILIES: dict[str, tuple[str, dict[str, Any], str]] = {
     "ModernBERT": ("ModernBertConfig", {}, "mean"),
     "Qwen3": ("Qwen3Config", dict(head_dim=16, num_key_value_heads=2), "last_token"),
 }
-"""Config class, its settings apart from `SIZES`, and how the family is pooled."""
+"""Config class, its settings apart from `TINY_SIZES`, and how the family is pooled."""
 
 
 def tiny(family: str, seed: int = 0) -> SentenceEncoder:
@@ -38,7 +38,7 @@ def tiny(family: str, seed: int = 0) -> SentenceEncoder:
     names = ("pad_token_id", "cls_token_id", "sep_token_id")
     ids = {name: getattr(tokenizer, name) for name in names} | dict(bos_token_id=None, eos_token_id=None)
     config = getattr(transformers, kind)(
-        **SIZES, **more, **ids, vocab_size=len(tokenizer), max_position_embeddings=plain().max_length
+        **TINY_SIZES, **more, **ids, vocab_size=len(tokenizer), max_position_embeddings=plain().max_length
     )
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 from cselab_lab.headless.record import record
 from cselab_lab.headless.recorded import read_recorded, recorded_path, recorded_range
 from cselab_lab.headless.sizes import SIZES

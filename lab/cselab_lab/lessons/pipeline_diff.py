@@ -30,7 +30,7 @@ STAGES = {
 """The stages of the pipeline, in order."""
 
 LENGTH = 32  # tokens
-ROWS = 12  # of the corpus; half of them are the batch
+CORPUS_ROWS = 12  # of the corpus; half of them are the batch
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ def method_cards(names: Iterable[str] | None = None) -> list[Card]:
 
     encoder, world, order = SentenceEncoder.from_pretrained("micro"), World(0), list(FAMILIES)
     methods = [create_method(name, **METHODS[name].small) for name in (METHODS if names is None else names)]
-    rows = {columns: world.rows(columns, ROWS) for columns in dict.fromkeys(method.columns for method in methods)}
+    rows = {
+        columns: world.rows(columns, CORPUS_ROWS) for columns in dict.fromkeys(method.columns for method in methods)
+    }
     cards = [
         Card(method.name, method.title, method.family, pipeline_diff(method, encoder, rows[method.columns]))
         for method in methods
@@ -91,7 +93,7 @@ def pipeline_diff(
     from cselab.world import World
 
     encoder = SentenceEncoder.from_pretrained("micro") if encoder is None else encoder.copy()
-    rows = World(0).rows(method.columns, ROWS) if rows is None else rows
+    rows = World(0).rows(method.columns, CORPUS_ROWS) if rows is None else rows
     batch = rows[: len(rows) // 2]
     encode = _WatchedEncode(encoder, _texts(rows), _texts(batch), method.column(batch, method.columns[0]))
     refused = []

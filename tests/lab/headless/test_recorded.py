@@ -1,5 +1,5 @@
 import pytest
-from cselab_lab.headless.recorded import compare, read_recorded, recorded_range, write_recorded
+from cselab_lab.headless.recorded import compare_recorded, read_recorded, recorded_range, write_recorded
 
 
 def entry(name, value, tolerance=1e-6):
@@ -7,7 +7,7 @@ def entry(name, value, tolerance=1e-6):
 
 
 def differences(records, recorded):
-    return [found.trouble for found in compare(records, recorded) if not found.ok]
+    return [found.trouble for found in compare_recorded(records, recorded) if not found.ok]
 
 
 @pytest.mark.parametrize("value, agrees", [(0.719, True), (0.681, True), (0.721, False), (0.679, False)])
@@ -46,7 +46,7 @@ def test_a_number_is_shown_with_its_difference():
     records = [entry("rho", 0.75, 0.02), entry("kind", "cls"), entry("new", 3)]
     rows = {
         found.name: found.row()
-        for found in compare(records, {"records": [entry("rho", 0.7), entry("kind", "cls"), entry("old", 1)]})
+        for found in compare_recorded(records, {"records": [entry("rho", 0.7), entry("kind", "cls"), entry("old", 1)]})
     }
     assert rows["rho"] == dict(recorded="0.7", now="0.75", difference="+0.05", tolerance="0.02", ok="NO")
     assert rows["kind"] == dict(recorded="cls", now="cls", difference="", tolerance="", ok="ok")

@@ -5,7 +5,7 @@ from typing import Any
 
 import ipywidgets
 
-NAMED = {"description_width": "auto"}
+FULL_DESCRIPTION = {"description_width": "auto"}
 LONG = {"flex": "1 1 22em", "width": "auto", "max_width": "34em"}  # room for a name, a slider and its value
 RowOptions = list[tuple[str, tuple[int, ...]]]
 
@@ -15,7 +15,12 @@ def choice(
 ) -> ipywidgets.Dropdown:
     """A list to choose from; options are values, or (label, value)."""
     made = ipywidgets.Dropdown(
-        options=list(options), value=value, description=name, tooltip=tooltip, style=NAMED, layout={"width": width}
+        options=list(options),
+        value=value,
+        description=name,
+        tooltip=tooltip,
+        style=FULL_DESCRIPTION,
+        layout={"width": width},
     )
     show_value(made, value)
     return made
@@ -23,7 +28,7 @@ def choice(
 
 def buttons(name: str, options: Sequence[str], value: str, width: str = "6em") -> ipywidgets.ToggleButtons:
     """A few values side by side, one of them pressed."""
-    style = {**NAMED, "button_width": width}
+    style = {**FULL_DESCRIPTION, "button_width": width}
     return ipywidgets.ToggleButtons(
         options=options, value=value, description=name, style=style, layout={"width": "auto"}
     )
@@ -40,7 +45,7 @@ def slider(name: str, values: Iterable[float], value: float) -> Sizes:
         value=value,
         description=name,
         continuous_update=False,
-        style=NAMED,
+        style=FULL_DESCRIPTION,
         layout=LONG,
     )
 

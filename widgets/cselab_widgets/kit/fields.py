@@ -18,7 +18,7 @@ from annotated_types import Interval
 
 from cselab._util.arguments import BOUNDS, accepts, allowed, as_number
 
-from .controls import LONG, NAMED, buttons, choice, slider
+from .controls import FULL_DESCRIPTION, LONG, buttons, choice, slider
 from .scrubber import Scrubber
 
 
@@ -88,14 +88,14 @@ class ControlSpec:
                 return slider(self.label, offered, value)
             case "labelled":
                 return ipywidgets.SelectionSlider(
-                    options=offered, value=value, description=self.label, style=NAMED, layout=LONG
+                    options=offered, value=value, description=self.label, style=FULL_DESCRIPTION, layout=LONG
                 )
         given = {"value": value, "description": self.label, **self.more}
         match self.kind:
             case "number":
-                return ipywidgets.BoundedIntText(**given, style=NAMED, layout={"width": "8em"})
+                return ipywidgets.BoundedIntText(**given, style=FULL_DESCRIPTION, layout={"width": "8em"})
             case "text":
-                return ipywidgets.Text(**{"continuous_update": False, "style": NAMED, **given})
+                return ipywidgets.Text(**{"continuous_update": False, "style": FULL_DESCRIPTION, **given})
             case "toggle":
                 return ipywidgets.ToggleButton(**given)
         return ipywidgets.Checkbox(**given, indent=False)
@@ -128,7 +128,7 @@ def shown_fields(state: Any) -> dict[str, ControlSpec]:
 
 
 def hidden_controls(state: Any) -> list[str]:
-    """The fields whose controls say nothing now."""
+    """The fields whose controls have no effect in this state."""
     return [name for name, one in shown_fields(state).items() if one.hidden(state)]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 PCA, REST, UMAP, TSNE = "PCA", "PCA without component 1", "UMAP", "t-SNE"
-METHODS = (PCA, REST, UMAP, TSNE)
+PROJECTIONS = (PCA, REST, UMAP, TSNE)
 SEED = 0  # of UMAP and t-SNE: the same vectors give the same map on one machine
 
 
@@ -22,7 +22,7 @@ class Projection:
         points: the projected rows, by step. The step is None for an encoder that was looked at only once.
         fitted_on: the step whose vectors the map was fitted on; None if there is one step, or if each has its own map.
         explained: of the principal components that are the axes, the share of that step's variance, 0 to 1; else None.
-        method: one of `METHODS`.
+        method: one of `PROJECTIONS`.
     """
 
     points: Mapping[int | None, Float[np.ndarray, "n 2"]]
@@ -67,15 +67,15 @@ def project(
     Args:
         snapshots: embeddings of the same sentences, by step.
         fit_on: the step to fit: "first", "last" or its number.
-        method: one of `METHODS`.
+        method: one of `PROJECTIONS`.
 
     Raises:
         ValueError: `fit_on` is not a step, an unknown method, a row has no direction (all zeros), the fitted rows are
             all equal, or too few for the method.
         ImportError: UMAP was asked for and is not installed.
     """
-    if method not in METHODS:
-        raise ValueError(f"projection is {method!r}; choose one of {', '.join(METHODS)}.")
+    if method not in PROJECTIONS:
+        raise ValueError(f"projection is {method!r}; choose one of {', '.join(PROJECTIONS)}.")
     steps = sorted(snapshots, key=lambda step: step or 0)
     fitted_on = steps[0] if fit_on == "first" else steps[-1] if fit_on == "last" else fit_on
     if isinstance(fitted_on, str) or fitted_on not in snapshots:

@@ -15,7 +15,7 @@ from ..kit.fields import State, shown
 from ..kit.inputs import index_pairs, snapshots, texts, values
 from ..kit.panel import SVG_POINTS, Panel
 from ..kit.planes import Plane, rounded
-from ..kit.projection import METHODS, PCA, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
+from ..kit.projection import PCA, PROJECTIONS, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
 from ..kit.theme import INK, NUMERIC_SCALE, Style, category_styles
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class EmbeddingMapState(State):
     encoder: str = shown("encoder", "buttons", "encoders", "", width="auto")
     find: str = shown("find", "text", (), "", placeholder="in sentences and labels", layout={"width": "18em"})
     focus: int | None = shown("nearest to", "rows", (), None, width="26em", tooltip=OF_WHICH)
-    projection: str = shown("projection", "list", METHODS, PCA)
+    projection: str = shown("projection", "list", PROJECTIONS, PCA)
     moved: bool = shown("moved most", "toggle", (), False, where="compares", tooltip=MOVED, layout={"width": "9em"})
     lines: bool = shown("join pairs", "check", (), True, where="paired")
     listed: tuple[int, ...] = ()
@@ -672,7 +672,7 @@ def _axis(plane: Projection, axis: int, limits: list[float]) -> dict[str, Any]:
     """An axis that is not drawn: its numbers mean nothing. Of a linear projection the share of the variance does."""
     title = plane.method if axis == 0 else ""
     if plane.explained is not None:
-        number = axis + 1 + METHODS.index(plane.method)  # PCA without component 1 begins at the second
+        number = axis + 1 + PROJECTIONS.index(plane.method)  # PCA without component 1 begins at the second
         title = f"component {number} ({plane.explained[axis]:.0%})"
     bare = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
     return {"title": {"text": title}, "range": limits, "constrain": "domain", **bare}

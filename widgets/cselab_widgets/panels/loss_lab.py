@@ -33,7 +33,7 @@ TAG = 1e-6
 LOW, HIGH = 0.5, 0.7  # the cosines that a title compares
 MOST_ALIKE = 0.2  # the cosine of the other negatives of a curve
 PAIRS = ("positive", "negative")
-TEMPERATURES = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)
+TEMPERATURE_STEPS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.2, 0.5, 1.0)
 
 
 class Setting(NamedTuple):
@@ -55,9 +55,9 @@ class Family(NamedTuple):
     own: str = ""  # the parameter that only this loss has
 
 
-PLAIN = "InfoNCE"  # which the chosen loss is compared with
+REFERENCE = "InfoNCE"  # which the chosen loss is compared with
 LOSSES = {
-    PLAIN: Family(lambda p, n, s, at: info_nce(*p, at.temperature).total),
+    REFERENCE: Family(lambda p, n, s, at: info_nce(*p, at.temperature).total),
     "Focal-InfoNCE": Family(lambda p, n, s, at: focal_info_nce(*p, at.temperature, at.focal_m).total, "focal_m"),
     "ArcCon": Family(lambda p, n, s, at: arc_con(*p, at.temperature, at.margin).total, "margin"),
     "off-dropout": Family(
@@ -92,8 +92,8 @@ class LossLabState(State):
 
     views: Mapping[int, np.ndarray]
     step: int = shown("step", "steps", "views")
-    loss: str = shown("loss", "list", tuple(LOSSES), PLAIN)
-    temperature: float = shown("temperature", "slider", TEMPERATURES, 0.05, gt=0)
+    loss: str = shown("loss", "list", tuple(LOSSES), REFERENCE)
+    temperature: float = shown("temperature", "slider", TEMPERATURE_STEPS, 0.05, gt=0)
     pair: str = shown("cosine of the", "list", PAIRS, "negative", asked=(0,))
     focal_m: float = shown("m", "slider", (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0), 0.3, when="is_focal")
     off_dropout_m: float = shown(
@@ -107,7 +107,7 @@ class LossLabState(State):
     @property
     def drawn(self) -> list[str]:
         """InfoNCE, and the chosen loss if it differs."""
-        return [PLAIN, self.loss]
+        return [REFERENCE, self.loss]
 
     @property
     def setting(self) -> Setting:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
 
 KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
-MOST = 20  # the largest K
+LARGEST_K = 20  # the largest K
 VARIANCES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SQUARE = 370  # pixels of height, for which the legend has one line beside the other plane
@@ -65,7 +65,7 @@ class NoiseLabState(State):
     @property
     def most(self) -> int:
         """The largest K for which two disjoint sets of passes exist."""
-        return min(MOST, len(self.passes) // 2)
+        return min(LARGEST_K, len(self.passes) // 2)
 
     @cached_property
     def views(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
@@ -210,7 +210,7 @@ class NoiseLab(Panel):
         encoder: SentenceEncoder | str = "mini",
         sentences: Sequence[str] | None = None,
         *,
-        passes: int = 2 * MOST,
+        passes: int = 2 * LARGEST_K,
         vectors: Any = None,
         clean: Any = None,
         mean_of: int | None = None,

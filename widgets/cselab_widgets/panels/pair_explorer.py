@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from cselab.data import Pairs
     from cselab.transforms import ComponentsRemoved
 
-MOST = 10  # components that can be removed
-REMOVED = {"nothing": 0, "the mean": 1, **{f"mean + {k}": k + 1 for k in range(1, MOST + 1)}}
+MOST_REMOVED = 10  # components that can be removed
+REMOVED = {"nothing": 0, "the mean": 1, **{f"mean + {k}": k + 1 for k in range(1, MOST_REMOVED + 1)}}
 BAND = 46  # pixels a ridge
 OFFERED = 600  # pairs to choose from by keyboard; of more, so many evenly over the grades
 TYPED = ("A cook is peeling an onion.", "The chef peels some onions.")
@@ -92,7 +92,7 @@ class PairData:
             from cselab.transforms import ComponentsRemoved
 
             vectors = np.concatenate(self.sides(encoder))
-            return ComponentsRemoved(min(MOST, vectors.shape[1])).fit(vectors)
+            return ComponentsRemoved(min(MOST_REMOVED, vectors.shape[1])).fit(vectors)
 
         return self._once(("removal", encoder), compute)
 
@@ -405,7 +405,7 @@ class PairExplorer(Panel):
     def page_values(self) -> dict[str, Sequence[Any]]:
         """A pair of each grade or so: every one of them makes the picture anew."""
         rows = [value for _, value in self.options(self.state)["selection"]]
-        return {"selection": rows[:: -(-len(rows) // 6)], "removed": (0, 1, 3, MOST + 1)}
+        return {"selection": rows[:: -(-len(rows) // 6)], "removed": (0, 1, 3, MOST_REMOVED + 1)}
 
     def _changed(self, changes: Mapping[str, Any]) -> PairExplorerState:
         """One pair alone that is selected is loaded into the text boxes."""

@@ -26,7 +26,7 @@ STAGES = ("as it is", "mean removed", "rotated to its axes", "scaled: PCA", "tur
 PLANE = "points in the plane"
 CHANNELS = 32  # of the heat maps
 SENTENCES = 640  # of the default batch and the others
-POINTS = 160  # of the two channels
+POINTS_DRAWN = 160  # of the two channels
 QUESTIONS = {
     "What does whitening change?": (0, 1),
     "Are held-out sentences white, too?": (2, 3),
@@ -128,7 +128,7 @@ class Fitted:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class WhitenedViews:
     """The batch and the held-out sentences, before and after."""
 
     fitted: Fitted
@@ -175,7 +175,7 @@ def measured(rows: Tensor) -> Measured:
     return Measured(found.numpy(), numbers)
 
 
-def outcome(state: WhiteningLabState) -> Outcome:
+def outcome(state: WhiteningLabState) -> WhitenedViews:
     """Fit the whitening on the batch once, for all stages, and apply it to all rows."""
     return _outcome(SameArray(state.views), state.batch_size, state.strategy, state.groups, state.eps, state.seed)
 
@@ -190,10 +190,10 @@ def _divided(count: int, batch_size: int, seed: int) -> tuple[np.ndarray, np.nda
 
 
 @lru_cache(maxsize=16)
-def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps: float, seed: int) -> Outcome:
+def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps: float, seed: int) -> WhitenedViews:
     batch, others, before = _fitted_on(views, batch_size, seed)
     fitted = Fitted(batch, strategy, groups, eps, seed)
-    return Outcome(fitted, batch, others, fitted(batch), fitted(others), before)
+    return WhitenedViews(fitted, batch, others, fitted(batch), fitted(others), before)
 
 
 @lru_cache(maxsize=16)
@@ -342,9 +342,9 @@ def plane_points() -> np.ndarray:
     return (points @ turn + [1.6, 1.2])[None].astype(np.float32)
 
 
-def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
+def _stage(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     channels = whitened.fitted.at(state.stage, whitened.batch)[:, :2].numpy()
-    points = channels[:POINTS]
+    points = channels[:POINTS_DRAWN]
     reach = 1.1 * float(np.abs(points).max())
     centre = points.mean(0)
     # Where two axes of the group, twice the standard deviation long, lie at this stage.
@@ -386,7 +386,7 @@ def _stage(state: WhiteningLabState, whitened: Outcome) -> Plane:
     )
 
 
-def _covariance(title: str, uid: str, rows: Tensor, whitened: Outcome, words: str) -> Plane:
+def _covariance(title: str, uid: str, rows: Tensor, whitened: WhitenedViews, words: str) -> Plane:
     """The first channels in their shuffled order, so that groups are blocks on the diagonal."""
     channels = whitened.fitted.permutation[:CHANNELS]
     values = covariance(rows[:, channels])
@@ -396,7 +396,7 @@ def _covariance(title: str, uid: str, rows: Tensor, whitened: Outcome, words: st
     return matrix(title, heatmap(values.numpy().round(2), uid, 1.0, hover, scale=True), "channel", words)
 
 
-def _spectra(state: WhiteningLabState, whitened: Outcome) -> Plane:
+def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     names = ("before", "after", "held-out sentences, after")
     lines = []
     for (part, (values, _)), name, color, dash in zip(

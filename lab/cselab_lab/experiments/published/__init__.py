@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
-from cselab._util.choices import check_choice
+from cselab._util.arguments import check_choice
 
 HERE = Path(__file__).parent
 

@@ -22,10 +22,10 @@ ALIKE = 0.6  # similarity from which an unknown word counts as a misspelling of 
 JUDGE = "by word lists: you judge synonyms and phrases that the lists lack"
 
 
-def words(sentence: str) -> list[str]:
+def words_of(sentence: str) -> list[str]:
     """The words of a sentence, in lower case.
 
-    >>> words("I don't: Anna's 3.5 per cent!")
+    >>> words_of("I don't: Anna's 3.5 per cent!")
     ['i', 'do', 'not', "anna's", '3', '5', 'per', 'cent']
     """
     text = sentence.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
@@ -50,7 +50,7 @@ def say_the_same(first: str, second: str) -> str:
     >>> say_the_same("The girl hugs the boy.", "The girl is hugged by the boy.")
     ''
     """
-    everything, reasons = (words(first), words(second)), []
+    everything, reasons = (words_of(first), words_of(second)), []
     left, right = everything if len(everything[0]) == len(everything[1]) else map(_weighty, everything)
     if len(left) != len(right):
         return ""
@@ -78,7 +78,7 @@ def why_no_sentence(sentence: str) -> str:
     >>> why_no_sentence("The girl had had a dog.")
     ''
     """
-    found = words(sentence)
+    found = words_of(sentence)
     twice = [a for a, b in pairwise(found) if a == b and a not in ("had", "that")]
     if twice:
         return f"{twice[0]!r} stands twice in a row."
@@ -99,7 +99,7 @@ def may_mean_the_same(first: str, second: str) -> str:
     >>> may_mean_the_same("The dog bit the man.", "The man bit the dog.")
     ''
     """
-    left, right = (_weighty(words(text)) for text in (first, second))
+    left, right = (_weighty(words_of(text)) for text in (first, second))
     why = ""
     if _is_passive(first) != _is_passive(second):
         turned = not _are_alike(left, right) and all(any(_are_alike([a], [b]) for b in right) for a in left)
@@ -120,7 +120,7 @@ def _exchanged(tokens: list[str]) -> Iterator[list[str]]:
 
 
 def _is_passive(sentence: str) -> bool:
-    tokens = words(sentence)
+    tokens = words_of(sentence)
     return "by" in tokens and bool(BE & set(tokens[: tokens.index("by")]))
 
 
@@ -167,7 +167,7 @@ def _known() -> set[str]:
     """Every word in the vocabulary of `mini` and in the world."""
     from .encoders import plain
 
-    return {*plain().tokenizer.get_vocab(), *(word for member in _groups() for word in words(member))}
+    return {*plain().tokenizer.get_vocab(), *(word for member in _groups() for word in words_of(member))}
 
 
 def are_known(sentence: str) -> bool:
@@ -176,7 +176,7 @@ def are_known(sentence: str) -> bool:
     >>> are_known("Quokkas devour leaves."), are_known("asdf qwer zxcv"), are_known("Der Mann sieht den Hund.")
     (True, False, False)
     """
-    found = words(sentence)
+    found = words_of(sentence)
     foreign, own = (sum(word in some for word in found) for some in (FOREIGN, LITTLE))
     known = sum(word in LITTLE or (len(word) > 1 and bool(_base(word) & _known())) for word in found)
     return 2 * known >= len(found) and foreign <= max(own, 1)

@@ -14,7 +14,7 @@ from cselab_lab.lessons.exercises import Check, Exercise, kind_of
 
 from .encoders import plain, rows
 
-ROWS = 8
+BATCH_ROWS = 8
 
 
 class _Counting(Encode):
@@ -29,13 +29,13 @@ class _Counting(Encode):
 
 
 def _observed(answer: Any) -> dict[str, Any]:
-    """What is to be predicted, of a batch of `ROWS`.
+    """What is to be predicted, of a batch of `BATCH_ROWS`.
 
     Raises:
         ValueError: the method does not work, or lacks a part; says which.
     """
     name, method = answer[0].__name__, answer[0]()
-    batch, encoder = rows(method.columns, ROWS), plain("micro").copy()
+    batch, encoder = rows(method.columns, BATCH_ROWS), plain("micro").copy()
     method.prepare(encoder)
     encoder.attach_head(method.build(Setup(encoder, batch)))
     encode = _Counting(encoder, 32)

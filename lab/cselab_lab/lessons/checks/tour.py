@@ -9,7 +9,7 @@ from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
 from .answers import FAR, LOST, are_texts, choice_mistakes
 from .encoders import cosine
-from .sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, why_no_sentence, words
+from .sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, why_no_sentence, words_of
 
 # ---- 1: two sentences with different meanings and a high cosine under `mini` -----------------------------
 
@@ -27,7 +27,7 @@ FOOLED = Exercise(
     ),
     Check(
         "both have three to a hundred words, with a meaning",
-        lambda p: all(set(words(text)) - LITTLE and 2 < len(words(text)) <= 100 for text in p),
+        lambda p: all(set(words_of(text)) - LITTLE and 2 < len(words_of(text)) <= 100 for text in p),
         "one sentence is too short or too long, or has no word with a meaning.",
     ),
     Check("both are sentences", lambda p: " ".join(filter(None, map(why_no_sentence, p)))),
