@@ -1,6 +1,7 @@
 """Shared by every test: shapes in annotations are checked at each call (not in `make test`); browsers are found."""
 
 import gc
+import importlib
 import os
 import sys
 from pathlib import Path
@@ -93,3 +94,5 @@ def pytest_collection_finish():
 def pytest_runtest_setup(item):
     if item.get_closest_marker("browser") and not find_browser():
         pytest.fail(MISSING, pytrace=False)
+    if item.get_closest_marker("gpu") and not importlib.import_module("torch").cuda.is_available():
+        pytest.skip("there is no CUDA device")

@@ -44,6 +44,11 @@ def traces(panel, **changes):
     return {trace.uid: trace for plane in panel.planes(**changes) for trace in plane.traces}
 
 
+def hear(panel, event, *rows):
+    """What the page tells a panel of rows of its plot."""
+    panel.widget.children[1]._handle_custom_msg({"event": event, "rows": [*rows]}, [])
+
+
 def controls(panel):
     """The widgets of a panel's controls, by their fields."""
     return dict(zip(panel.controls(), panel.widget.children[0].children, strict=False))

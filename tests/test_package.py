@@ -203,7 +203,7 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
 
 
 @pytest.mark.parametrize(
-    ("names", "most"),
+    "names, most",
     [
         ("cselab", 115_000),
         ("cselab_lab", 97_000),

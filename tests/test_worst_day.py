@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,10 +17,10 @@ from cselab_lab import cli
 from cselab_lab.headless.notebooks import run_notebooks
 from safetensors.torch import load_file, save_file
 from stsb import write_stsb
-from tiny import make_encoder, make_sentences, write_checkpoint
+from tiny import make_encoder, make_sentences, short_run, stop_at, write_checkpoint
 
 import cselab
-from cselab import SentenceEncoder, TrainConfig, evaluate, train
+from cselab import SentenceEncoder, evaluate
 from cselab._util.checksums import CheckpointError
 from cselab.data import DataError, load_sts
 from cselab.encoders.encoder import TruncationWarning
@@ -32,7 +31,7 @@ from cselab.metrics.degenerate import DegenerateEmbeddings
 from cselab.training.run_folder import RunFolderError
 
 CORPUS = make_sentences(40)
-CONFIG = TrainConfig(steps=4, batch_size=8, lr=1e-2, eval_every=2, precision="fp32")
+CONFIG = {"steps": 4, "eval_every": 2}
 
 
 def pairs(seed):
@@ -40,9 +39,8 @@ def pairs(seed):
     return [(a, b, float(row % 6)) for row, (a, b) in enumerate(zip(sentences[::2], sentences[1::2], strict=True))]
 
 
-def run(output, evaluator=None, config=CONFIG, callbacks=(), method="simcse", corpus=CORPUS):
-    encoder = make_encoder(layers=1)
-    return train(encoder, method, corpus, config, evaluator, callbacks, output, show_progress_bar=False)
+def run(output, evaluator=None, corpus=CORPUS, **options):
+    return short_run(output=output, evaluator=evaluator, corpus=corpus, **CONFIG | options)
 
 
 def command(*arguments):
@@ -52,19 +50,11 @@ def command(*arguments):
     return result.stderr
 
 
-def stop_at(step):
-    def stop(run, row):
-        if row["step"] == step:
-            raise KeyboardInterrupt
-
-    return stop
-
-
 # ------------------------------------------------------------------------------------------ two dev sets
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "said"),
+    "first, second, said",
     [
         (PairsEvaluator(pairs(1)), PairsEvaluator(pairs(2)), "a different dev .sha256 was"),
         (PairsEvaluator(pairs(1)), UnlabelledEvaluator(CORPUS), "a different dev .sentences was None, now 40"),
@@ -75,7 +65,7 @@ def stop_at(step):
 )
 def test_a_stopped_run_does_not_go_on_with_another_dev_set(first, second, said, tmp_path):
     with pytest.raises(KeyboardInterrupt):
-        run(tmp_path, first, callbacks=[stop_at(3)])
+        run(tmp_path, first, callbacks=[stop_at(3, KeyboardInterrupt)])
     with pytest.raises(RunFolderError, match=said):
         run(tmp_path, second)
     assert run(tmp_path, first).resumed_from == 2
@@ -240,9 +230,8 @@ def save_file(tensors, file, **options):
         os.kill(os.getpid(), signal.SIGTERM)
     save(tensors, file, **options)
 checkpoint.save_file = save_file
-t.run("run", config=t.OFTEN, method="mocose")
+t.run("run", method="mocose", checkpoint_every=1)
 """
-OFTEN = replace(CONFIG, checkpoint_every=1)
 
 
 def content(folder):
@@ -257,9 +246,9 @@ def test_a_run_ended_while_its_checkpoint_was_written_leaves_what_an_uninterrupt
     output = folder / "run"
     assert code == -signal.SIGTERM
     assert (output / ".tmpQ1w2E3").exists() and (output / "checkpoint.safetensors").exists()
-    assert run(output, config=OFTEN, method="mocose").resumed_from == 1
+    assert run(output, method="mocose", checkpoint_every=1).resumed_from == 1
     for again in range(3):  # safetensors wrote two entries of metadata now in this order, now in that
-        run(tmp_path / f"whole-{again}", config=OFTEN, method="mocose")
+        run(tmp_path / f"whole-{again}", method="mocose", checkpoint_every=1)
         assert content(output) == content(tmp_path / f"whole-{again}")
 
 
@@ -271,14 +260,14 @@ def test_a_run_out_of_patience_that_is_interrupted_in_its_final_save_does_not_tr
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    config = replace(CONFIG, steps=8, patience=1)
+    config = {"steps": 8, "patience": 1}
     worse.score = 0
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(SentenceEncoder, "save_pretrained", interrupted)
-        run(tmp_path / "run", worse, config)
-    assert run(tmp_path / "run", worse, config).stopped == "no better dev score in 1 evaluations, step 4"
+        run(tmp_path / "run", worse, **config)
+    assert run(tmp_path / "run", worse, **config).stopped == "no better dev score in 1 evaluations, step 4"
     worse.score = 0
-    run(tmp_path / "whole", worse, config)
+    run(tmp_path / "whole", worse, **config)
     assert content(tmp_path / "run") == content(tmp_path / "whole")
 
 
@@ -288,13 +277,11 @@ def test_a_run_out_of_patience_that_is_interrupted_in_its_final_save_does_not_tr
 @pytest.fixture(scope="module")
 def with_queue(tmp_path_factory):
     """A finished run of a method that has a state of its own, under dev pairs, whose encoder has a head."""
-    config = replace(CONFIG, representation="head")
-    return run(tmp_path_factory.mktemp("finished") / "run", PairsEvaluator(pairs(1)), config, method="esimcse").output
+    return read_back(tmp_path_factory.mktemp("finished") / "run").output
 
 
 def read_back(folder):
-    config = replace(CONFIG, representation="head")
-    return run(folder, PairsEvaluator(pairs(1)), config, method="esimcse")
+    return run(folder, PairsEvaluator(pairs(1)), method="esimcse", representation="head")
 
 
 def better_score(file):
@@ -317,7 +304,7 @@ def set_in(**changes):
 
 
 @pytest.mark.parametrize(
-    ("file", "alter", "said"),
+    "file, alter, said",
     [
         ("history.jsonl", better_score, "is not"),
         ("run.json", better_score, "is not"),
@@ -354,7 +341,7 @@ def without(file, *names):
 
 
 @pytest.mark.parametrize(
-    ("file", "damage", "said"),
+    "file, damage, said",
     [
         *(("run.json", lost, f"damaged ('{lost}' is missing, or no such value): rest") for lost in ("steps", "best")),
         ("history.jsonl", lambda file: file.write_text(""), "missing or empty"),
@@ -375,7 +362,7 @@ def test_a_checkpoint_of_another_run_or_under_another_name_is_refused(name, tmp_
     evaluator = PairsEvaluator(pairs(1))
     for folder, corpus in (("one", CORPUS), ("other", make_sentences(40, 7))):
         with pytest.raises(KeyboardInterrupt):
-            run(tmp_path / folder, evaluator, callbacks=[stop_at(3)], corpus=corpus)
+            run(tmp_path / folder, evaluator, corpus, callbacks=[stop_at(3, KeyboardInterrupt)])
     mine, file = tmp_path / "one", f"{name}.safetensors"
     kept = (mine / file).read_bytes()
     shutil.copy(tmp_path / "other" / file, mine / file)
@@ -395,7 +382,7 @@ def test_a_checkpoint_of_another_run_or_under_another_name_is_refused(name, tmp_
 @pytest.fixture(scope="module")
 def with_head(tmp_path_factory):
     """A finished run whose representation is its head."""
-    return run(tmp_path_factory.mktemp("headed") / "run", config=replace(CONFIG, steps=1, representation="head")).output
+    return run(tmp_path_factory.mktemp("headed") / "run", steps=1, representation="head").output
 
 
 @pytest.fixture
@@ -416,7 +403,7 @@ def first_module(**values):
 
 
 @pytest.mark.parametrize(
-    ("file", "damage", "said"),
+    "file, damage, said",
     [
         ("modules.json", first_module(type=7), "not a list of modules with a path and a type"),
         ("1_Pooling/config.json", "[{}]", "is damaged: the file holds"),
@@ -550,7 +537,7 @@ def stsb(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("first", "said"),
+    "first, said",
     [
         ("main file 2012 5.0 17 cat dog", r"sts-test\.csv, line 1: the score 17 is not between 0 and 5; are the col"),
         ("file 2012 17 5.0 cat dog dog", "the score 'cat' is not a number"),

@@ -9,6 +9,7 @@ from transformers import BertConfig, BertModel, BertTokenizer, RobertaConfig, Ro
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import METHODS
+from cselab.training import TrainConfig, train
 
 FAMILIES = ("bert", "roberta")
 PROMPTS = {"bert": "this sentence : {sentence} means [MASK] .", "roberta": "this sentence : {sentence} means<mask> ."}
@@ -110,6 +111,41 @@ def make_encoder(family: str = "bert", *, pooling: str = "mean", name: str = "ti
     return SentenceEncoder(
         make_backbone(family, **backbone), make_tokenizer(family), pooling, template=template, name=name
     ).eval()
+
+
+SHORT = {"steps": 2, "batch_size": 8, "lr": 1e-2, "precision": "fp32"}
+
+
+def short_run(method="simcse", encoder=None, corpus=None, evaluator=None, callbacks=(), output=None, **config):
+    """A run of two steps on an encoder of one layer; what differs from `SHORT` is an argument."""
+    encoder, corpus = encoder or make_encoder(layers=1), make_sentences(24) if corpus is None else corpus
+    return train(encoder, method, corpus, TrainConfig(**SHORT | config), evaluator, callbacks, output, False)
+
+
+class Stopped(Exception):
+    """As a kill does: nothing of the run goes on."""
+
+
+def stop_at(step: int, error: BaseException = Stopped):
+    """A callback that raises the error in the row of that step."""
+
+    def stop(run, row):
+        if row["step"] == step:
+            raise error
+
+    return stop
+
+
+def differing(one, other) -> set[str]:
+    """The names of what only one of two modules or state dictionaries has, or what differs."""
+    one, other = (each.state_dict() if hasattr(each, "state_dict") else each for each in (one, other))
+    return (one.keys() ^ other.keys()) | {
+        key for key in one.keys() & other.keys() if not torch.equal(one[key], other[key])
+    }
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
 
 
 def write_checkpoint(folder: Path, family: str = "bert", **backbone) -> Path:

@@ -1,6 +1,6 @@
 import pytest
 import torch
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_sentences, seeded
 
 from cselab.augmentations import inner_tokens, mask_spans, mask_tokens
 
@@ -15,7 +15,7 @@ def tokens():
 
 def test_longer_spans_hold_the_shorter_and_each_is_contiguous(tokens):
     inner = inner_tokens(tokens)
-    less, more = mask_spans(tokens, (0.2, 0.4), torch.Generator().manual_seed(0), MASK)
+    less, more = mask_spans(tokens, (0.2, 0.4), seeded(), MASK)
     hidden = [view["input_ids"] == MASK for view in (less, more)]
     assert (hidden[0] & ~hidden[1]).sum() == 0 and not (hidden[1] & ~inner).any()
     for masked, share in zip(hidden, (0.2, 0.4), strict=True):
@@ -31,7 +31,7 @@ def test_of_fifteen_percent_most_are_masked_some_random_some_left(tokens):
     ids, inner = tokens["input_ids"], inner_tokens(tokens)
     chosen_count = masked = same = 0
     for seed in range(40):
-        generator = torch.Generator().manual_seed(seed)
+        generator = seeded(seed)
         changed, chosen = mask_tokens(tokens, 0.15, generator, MASK, len(ENCODER.tokenizer))
         assert torch.equal(chosen.sum(1), (0.15 * inner.sum(1)).ceil().long()) and not (chosen & ~inner).any()
         assert torch.equal(changed["input_ids"][~chosen], ids[~chosen])

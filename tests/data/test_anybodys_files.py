@@ -10,14 +10,8 @@ import pytest
 from cselab import evaluate
 from cselab.data import DataError, as_pairs, read_pairs, read_rows, read_sentences
 from cselab.data.pairs import is_pairs
-from cselab.data.rows import check_rows, check_sentences
+from cselab.data.rows import check_rows
 from cselab.evaluators import word_overlap
-
-JSON = "which is JSON: JSON lines have the ending"
-PAGE = "expected plain text, one sentence per line, not a page or document"
-POINTER = "points to a file that is not here: fetch it with `git lfs pull`"
-BYTES = "save text (UTF-16, Latin-1 ...) as UTF-8, and a workbook"
-LFS = "version https://git-lfs.github.com/spec/v1\noid sha256:0\n"
 
 
 def written(file, content):
@@ -31,38 +25,16 @@ def written(file, content):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "expected"),
+    "name, content, expected",
     [
         ("t.json", '[{"id": 1, "text": "one"}, {"text": "two", "id": 2}]', ["one", "two"]),
         ("t.json", '[\n "one",\n "two"\n]', ["one", "two"]),
         ("t.json", '{"text": "one"}\n{"text": "two"}\n', ["one", "two"]),
         ("t.jsonl", '"one"\n"two"\n', ["one", "two"]),
-        ("t.json", '{\n "cells": [], "metadata": {}}', "one object, with the keys cells, metadata; expected a list of"),
-        ("t.json", "[1, 2]", r', row 1: an object such as {"text": "..."} is expected, not 1'),
-        ("t.json", '[{"text": "one"},', "line 1: not JSON"),
-        ("t.json", "[]", "is empty"),
-        ("t.jsonl", "[" * 100_000, "line 1: not JSON (brackets are nested too deeply"),
-        ("t.txt", '{"text": "A cat"}\n', JSON),
-        ("t.txt", '[\n {"text": "one"}\n]', JSON),
         ("t.txt", '["Hi," he said.\n[1] A note\n', ['["Hi," he said.', "[1] A note"]),
-        ("t.xml", "<corpus>\n<s>one</s>", PAGE),
-        ("t.txt", "<corpus><s>one</s></corpus>", PAGE),
-        ("t.txt", "\n<html><body>404", PAGE),
-        ("t.txt", "[]", JSON),
-        ("t.txt", "{\\rtf1\\ansi\n", PAGE),
-        ("t.txt", "%PDF-1.4\n", PAGE),
-        ("t.md", "---\ntitle: A dog\n---\none\n", PAGE),
         ("t.txt", "--- he said\n---\n", ["--- he said", "---"]),
         ("t.txt", "<3 this is love\n<unk> is a token", ["<3 this is love", "<unk> is a token"]),
-        ("t.txt", "1\tone\n2\ttwo", "with tabs: a table has the ending .tsv"),
-        ("t.txt", "id\tone\ttwo\n", "with tabs: a table has the ending .tsv"),
         ("t.txt", "one\ttab\n", ["one\ttab"]),
-        ("t.txt", LFS, POINTER),
-        ("t.txt", "../.git/annex/objects/k/MD5E-s1--1", POINTER),
-        ("t.txt", "one\0two", f"line 1: a NUL byte, which text never has; {BYTES}"),
-        ("t.txt", "one\ntwo".encode("utf-16"), f"line 1: byte 0xff is not utf-8; {BYTES}"),
-        ("t.csv", b"PK\x03\x04\x14\x00\x06\x00\x80", BYTES),
-        ("t.txt", "\u200b\n\ufeff \u2060\n", "no sentence found"),
         ("t.txt", "one\rtwo\r", ["one", "two"]),
         ("t.txt", "one\r\r\ntwo\r\r\n", ["one", "two"]),
         ("t.csv", "id,text\r1,one\r2,two\r", ["one", "two"]),
@@ -74,21 +46,15 @@ def written(file, content):
         ("t.tsv", 'id\ttext\n1\t" one\n2\ttwo "\n', ['" one', 'two "']),
         ("t.tsv", 'text\tid\n"tab\there"\t1\n', ["tab\there"]),
         ("t.jsonl", '{"text": "\\ud83d\\ude00"}\n', ["\U0001f600"]),
-        ("t.jsonl", '{"text": "fine"}\n{"text": "half \\ud83d"}\n', "line 2: '\\ud83d' is half a character"),
     ],
 )
-def test_a_corpus_is_read_as_it_is_meant_or_refused_in_words(name, content, expected, tmp_path):
+def test_a_corpus_is_read_as_it_is_meant(name, content, expected, tmp_path):
     file = written(tmp_path / name, content)
-    if isinstance(expected, list):
-        assert list(read_sentences(file)) == expected
-        assert list(read_sentences(file, every_row=True)) == expected
-        return
-    with pytest.raises(DataError, match=f"{name}.*{re.escape(expected)}"):
-        list(read_sentences(file))
+    assert list(read_sentences(file)) == list(read_sentences(file, every_row=True)) == expected
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "kept", "said"),
+    "name, content, kept, said",
     [
         ("t.csv", "id,text\n1,one\n2,\n3,three\n4,   \n", ["one", "three"], "2 rows have no text (lines 3, 5)"),
         ("t.tsv", "text\tid\none\t1\n\t2\n", ["one"], "1 row has no text (line 3)"),
@@ -117,13 +83,12 @@ def test_rows_without_text_are_counted_in_a_corpus_and_refused_where_each_is_wan
 
 
 ONE = (["a dog"], ["a cat"], [3.5], "")
-WANTED = "expected sentence1, sentence2, score"
 SPLITS = "score,split,sentence1,sentence2\n1,train,x,y\n3.5,test,a dog,a cat\n"
 
 
 @pytest.mark.filterwarnings("ignore:.*(no line of names|only test is taken)")
 @pytest.mark.parametrize(
-    ("name", "content", "expected"),
+    "name, content, expected",
     [
         ("t.csv", "sentence_a,sentence_b,similarity\na dog,a cat,3.5\n", ONE),
         ("t.txt", "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tlabel\n1\ta dog\ta cat\t3.5\t0\n", ONE),
@@ -140,35 +105,14 @@ SPLITS = "score,split,sentence1,sentence2\n1,train,x,y\n3.5,test,a dog,a cat\n"
         ("t.csv", SPLITS, (["a dog"], ["a cat"], [3.5], "test")),
         ("t.csv", SPLITS.replace("train", "TEST").replace(",test", ",dev"), (["x"], ["y"], [1.0], "test")),
         ("t.csv", SPLITS.replace("test", "train"), (["x", "a dog"], ["y", "a cat"], [1.0, 3.5], "train")),
-        ("t.csv", SPLITS.replace("test", "dev"), "its column split names the splits train, dev, not test: name one"),
         ("t.csv", SPLITS.replace("split", "Fold"), (*ONE[:3], "test")),
         ("t.csv", SPLITS.replace("split", "fold").replace("train", "1"), (*ONE[:3], "test")),
-        (
-            "t.csv",
-            SPLITS.replace("split", "fold").replace("train", "1").replace("test", "2"),
-            "the splits 1, 2, not test",
-        ),
-        ("t.tsv", "12\t2012\t3.5\n13\t2013\t2\n", "no first sentence has a word (the first is '12')"),
-        ("t.csv", "sentence1,sentence2,score\na,7,1\nb,8,2\n", "no second sentence has a word (the first is '7')"),
-        (
-            "t.tsv",
-            "1\ta b\tc d\t3\n2\te f\tg h\t4\n",
-            f"have no known names, the first line is 1, a b, c d, 3; {WANTED}",
-        ),
-        ("t.tsv", "eins\tzwei\twert\na b\tc d\t3\n", f"no known names, the first line is eins, zwei, wert; {WANTED}"),
-        ("t.jsonl", '{"premise": "a", "hypothesis": "b", "label": 1}\n', "its columns are premise, hypothesis, label"),
-        ("t.csv", "sentence1;sentence2;score\na;b;3,5\n", "line 2: the score '3,5' is not a number (decimals have"),
-        ("t.txt", "a dog,a cat,3.5\n", f"line 1: at least 3 fields are expected, not 1; {WANTED}"),
     ],
 )
-def test_pairs_are_found_by_name_or_content_or_refused_in_words(name, content, expected, tmp_path):
+def test_pairs_are_found_by_name_or_content(name, content, expected, tmp_path):
     file = written(tmp_path / name, content)
-    if isinstance(expected, tuple):
-        pairs = read_pairs(file)
-        assert (pairs.sentences1, pairs.sentences2, pairs.scores, pairs.split) == expected
-        return
-    with pytest.raises(DataError, match=f"(?s){name}.*{re.escape(expected)}"):
-        read_pairs(file)
+    pairs = read_pairs(file)
+    assert (pairs.sentences1, pairs.sentences2, pairs.scores, pairs.split) == expected
 
 
 def test_what_was_chosen_is_said_and_a_split_can_be_asked_for(tmp_path):
@@ -243,38 +187,6 @@ def test_rows_in_memory_are_the_same_in_every_form():
     triples = pandas.DataFrame([("a", "b", "c"), ("d", "e", "f")], columns=names)
     for form, held in [*in_memory(triples), ("examples", map(Example, triples.values.tolist()))]:
         assert check_rows(held, names, "supervised_simcse") == list(map(tuple, triples.values)), form
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: check_sentences(["fine", "half \ud83d"]), r"sentences\[1\]: '\\ud83d' is half a character"),
-        (lambda: check_rows([("a", "b \udc00")], ("sentence", "negation"), "sncse"), r"negation of corpus\[0\]: "),
-        (lambda: as_pairs([("a", "b", 1.0), ("half \ud83d", "b", 1.0)]), r"pairs, row 1: .* is half a character"),
-        (
-            lambda: as_pairs([{"sentence1": "a", "sentence2": "b", "score": 1}, {"sentence1": "a"}]),
-            "row 1 has no 'sent",
-        ),
-        (lambda: as_pairs({"sentence1": "a", "sentence2": "b", "score": 1}), "its values are not columns"),
-        (lambda: as_pairs([("1", "2", 3.0)]), "no first sentence has a word"),
-        (lambda: evaluate(word_overlap, 5), "pairs: 5 holds no pairs"),
-        (lambda: check_rows(5, ("sentence", "negation"), "sncse"), "corpus is 5, and sncse needs rows of 2 texts"),
-        (lambda: check_rows([5], ("sentence", "negation"), "sncse"), r"corpus\[0\] is 5, but sncse needs rows of 2"),
-        (lambda: check_rows([("a", " ")], ("sentence", "negation"), "sncse"), r"negation of corpus\[0\] is an empty"),
-        (
-            lambda: check_rows([("a", 7)], ("sentence", "negation"), "sncse"),
-            r"negation of corpus\[0\] is 7 of type int",
-        ),
-        (lambda: check_sentences([("a", "b")]), r"sentences\[0\] is \('a', 'b'\) of type tuple"),
-        (lambda: check_sentences([None]), r"sentences\[0\] is None of type NoneType"),
-        (lambda: check_sentences(np.array([1.0])), r"sentences\[0\] is .*1\.0.* of type float64"),
-        (lambda: check_sentences([Example(["a", "b"])]), r"sentences\[0\] is .*Example"),
-        (lambda: check_sentences([{"text": "a"}, {"txt": "b"}]), "row 1 has no 'text', which the first row has"),
-    ],
-)
-def test_what_is_no_row_in_memory_is_named_by_its_index(call, message):
-    with pytest.raises((ValueError, TypeError), match=message):
-        call()
 
 
 def test_blank_lines_in_a_table_of_several_columns_are_no_rows(tmp_path):

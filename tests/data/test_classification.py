@@ -1,6 +1,7 @@
 """The transfer sets, from folders of synthetic rows with the published numbers of them."""
 
 import csv
+import re
 
 import pytest
 
@@ -85,7 +86,7 @@ def test_rows_are_sorted_by_tokens_then_label_and_ties_keep_the_order_of_the_fil
 
 
 @pytest.mark.parametrize(
-    ("task", "positive"),
+    "task, positive",
     [("MR", "rt-polarity.pos"), ("CR", "custrev.pos"), ("SUBJ", "subj.objective"), ("MPQA", "mpqa.pos")],
 )
 def test_class_one_is_sentevals_class_one(senteval, task, positive):
@@ -127,41 +128,27 @@ def test_the_truncated_subj_file_in_circulation_is_recognised(senteval, tmp_path
         load_classification("SUBJ", tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("task", "split", "spoil", "complaint"),
-    [
-        ("SST-2", "dev", lambda lines: [*lines[:-1], "no label here"], "line 872: 1 tab-separated fields"),
-        ("SST-2", "dev", lambda lines: [*lines[:-1], "a film\t7"], "line 872: label '7'"),
-        ("TREC", "test", lambda lines: ["What is it ?", *lines[1:]], "line 1: expected 'CLASS:detail"),
-        ("TREC", "test", lambda lines: ["WHAT:x is it ?", *lines[1:]], "line 1: label 'WHAT'"),
-        ("MRPC", "test", lambda lines: lines[1:], "line 1: a header"),
-    ],
-)
-def test_a_damaged_line_is_named_by_its_number(tmp_path, task, split, spoil, complaint):
-    path = tmp_path / FILES_BY_SPLIT[task][split]
-    write(path, spoil(LINES[task](CLASSIFICATION_ROWS[task][split])))
-    with pytest.raises(DataError, match=complaint) as error:
-        load_classification(task, tmp_path, split)
-    assert path.name in str(error.value)
-
-
 TREC_LINE, SST_LINE = "LOC:city Where is Besan\xe7on ?", "a clich\xe9 of a film\t0"
+GARBLED = "accented letters are garbled"
+DAMAGE = [
+    ("SST-2", "dev", -1, "no label here", "utf-8", "line 872: 1 tab-separated fields"),
+    ("SST-2", "dev", -1, "a film\t7", "utf-8", "line 872: label '7'"),
+    ("TREC", "test", 0, "What is it ?", "utf-8", "line 1: expected 'CLASS:detail"),
+    ("TREC", "test", 0, "WHAT:x is it ?", "utf-8", "line 1: label 'WHAT'"),
+    ("MRPC", "test", 0, "1\t1\t2\tone\tanother", "utf-8", "line 1: a header"),
+    ("TREC", "test", 5, TREC_LINE, "utf-8", GARBLED),
+    ("SST-2", "dev", 5, SST_LINE.encode().decode("cp1252"), "utf-8", GARBLED),
+    ("SST-2", "dev", 5, SST_LINE.replace("\xe9", "\ufffd"), "utf-8", GARBLED),
+    ("SST-2", "dev", 5, SST_LINE, "latin-1", "line 6: byte 0xe9 is not utf-8"),
+]
 
 
-@pytest.mark.parametrize(
-    ("task", "split", "line", "encoding", "said"),
-    [
-        ("TREC", "test", TREC_LINE, "utf-8", r"TREC_10\.label: accented letters are garbled"),
-        ("SST-2", "dev", SST_LINE.encode().decode("cp1252"), "utf-8", "sentiment-dev: accented letters are garbled"),
-        ("SST-2", "dev", SST_LINE.replace("\xe9", "\ufffd"), "utf-8", "sentiment-dev: accented letters are garbled"),
-        ("SST-2", "dev", SST_LINE, "latin-1", "sentiment-dev, line 6: byte 0xe9 is not utf-8"),
-    ],
-)
-def test_a_file_in_another_encoding_is_noticed(tmp_path, task, split, line, encoding, said):
-    lines = LINES[task](CLASSIFICATION_ROWS[task][split])
-    lines[5] = line
-    write(tmp_path / FILES_BY_SPLIT[task][split], lines, encoding=encoding)
-    with pytest.raises(DataError, match=said):
+@pytest.mark.parametrize("task, split, row, line, encoding, said", DAMAGE)
+def test_a_damaged_line_or_another_encoding_is_named(tmp_path, task, split, row, line, encoding, said):
+    path, lines = tmp_path / FILES_BY_SPLIT[task][split], LINES[task](CLASSIFICATION_ROWS[task][split])
+    lines[row] = line
+    write(path, lines, encoding=encoding)
+    with pytest.raises(DataError, match=f"{re.escape(path.name)}.*{said}"):
         load_classification(task, tmp_path, split)
 
 

@@ -67,7 +67,7 @@ def test_the_published_file_beside_it_is_taken_without_the_hub(publish, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("name", "file", "content", "said"),
+    "name, file, content, said",
     [
         ("wiki1m", "wiki1m_for_simcse.txt", "one\ntwo\n", "has 2 rows, 3 expected; is it complete"),
         ("nli", "nli_for_simcse.csv", NLI + "a,b,c\n", "has 3 rows, 2 expected"),

@@ -153,7 +153,7 @@ def score_swapped(lines):
 
 @pytest.mark.parametrize("damage", [cut_short, one_too_many, word_swapped, score_swapped])
 @pytest.mark.parametrize(
-    ("task", "file"), [("STS12", "STS/STS12-en-test/STS.{}.MSRpar.txt"), ("STS-B", "STS/STSBenchmark/sts-test.csv")]
+    "task, file", [("STS12", "STS/STS12-en-test/STS.{}.MSRpar.txt"), ("STS-B", "STS/STSBenchmark/sts-test.csv")]
 )
 def test_a_set_that_is_not_the_published_one_is_refused_and_the_others_stay(
     hub, published, tmp_path, task, file, damage
@@ -286,7 +286,7 @@ def test_a_download_that_breaks_off_or_has_left_the_hub_is_named(hub, tmp_path, 
 
 
 @pytest.mark.parametrize(
-    ("task", "said"),
+    "task, said",
     [
         ("STS11", r"unknown set to fetch 'STS11'.* Choose one of STS12, .* MRPC$"),
         ("AgNews", "GoogleNews are not fetched, .* https://github.com/"),

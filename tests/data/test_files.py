@@ -17,12 +17,6 @@ def write(path, content: bytes):
     return path
 
 
-@pytest.mark.parametrize("name", ["corpus.txt", "corpus.txt.gz", "corpus.txt.xz", "corpus"])
-def test_a_corpus_reads_the_same_plain_and_packed(tmp_path, name):
-    path = write(tmp_path / name, "\n".join(SENTENCES).encode())
-    assert list(read_sentences(path)) == SENTENCES
-
-
 def test_lines_keep_their_blanks_and_lose_only_their_ends(tmp_path):
     path = write(tmp_path / "scores.txt", b"5\r\n\n 3 \n")
     assert list(read_lines(path)) == ["5", "", " 3 "]
@@ -66,7 +60,7 @@ BOM = "\ufeff"
 
 
 @pytest.mark.parametrize(
-    ("text", "lines"),
+    "text, lines",
     [
         (f"{BOM}a\nb", ["a", "b"]),
         (f"a\n{BOM}b\n{BOM}", ["a", f"{BOM}b", BOM]),

@@ -1,7 +1,6 @@
-import pandas
 import pytest
 
-from cselab.data import DataError, Pairs, as_pairs, read_pairs
+from cselab.data import Pairs, as_pairs, read_pairs
 
 PAIRS = Pairs(["a", "b", "c"], ["d", "e", "f"], [0.0, 2.5, 5.0], "toy", "dev", ["x", "x", "y"])
 
@@ -39,42 +38,6 @@ def test_pairs_are_read_from_tabs_whatever_their_quotes(tmp_path):
     pairs = read_pairs(path)
     assert (pairs.sentences1, pairs.sentences2) == (['he said " no', "a"], ['she said "yes"', "b"])
     assert (pairs.scores, pairs.name) == ([1.5, 4.0], "own")
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("a\tb\t1\na\tb\n", r"own\.tsv, line 2: at least 3 fields are expected, not 2"),
-        ("a\tb\t1\na\tb\tfive\n", r"own\.tsv, line 2: the score 'five' is not a number"),
-        ("a\tb\tnan\n", "the score 'nan' is not finite"),
-        ("a\t \t1\n", r"own\.tsv, line 1: a sentence of the pair is blank"),
-        ("\u200b\tb\t1\n", r"own\.tsv, line 1: a sentence of the pair is blank"),
-        ("\n\n", r"own\.tsv: no pair found"),
-    ],
-)
-def test_a_bad_line_is_named(tmp_path, content, message):
-    path = tmp_path / "own.tsv"
-    path.write_text(content)
-    with pytest.raises(DataError, match=message):
-        read_pairs(path)
-
-
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        ([("a", "b", 1.0), ("a", "b")], r"pairs, row 1: \('a', 'b'\) is not two sentences and a"),
-        ([("a", "b", "high")], "pairs, row 0: the score 'high' is not a number"),
-        ([("a", None, 1.0)], "pairs, row 0: "),
-        ([], "no pair found"),
-        (
-            pandas.DataFrame({"text": ["a"], "score": [1.0]}),
-            "its columns are text, score; expected sentence1, sentence2, score, by",
-        ),
-    ],
-)
-def test_what_is_no_pair_is_named(source, message):
-    with pytest.raises(DataError, match=message):
-        as_pairs(source)
 
 
 GRADES = {

@@ -71,7 +71,7 @@ def test_the_folder_of_a_data_set_is_a_table_and_of_several_splits_train(tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("name", "module", "said"),
+    "name, module, said",
     [
         ("t.parquet", "pyarrow", r"t\.parquet: reading Parquet needs pyarrow: pip install pyarrow, or save a \.csv"),
         ("t", "datasets", "t: reading a data set needs datasets: pip install datasets"),
@@ -104,28 +104,6 @@ def test_the_column_is_the_one_that_is_named_or_numbered_else_one_that_is_known(
     assert list(read_sentences(file)) == list(read_sentences(file, "sentence")) == ["A cat", "A dog"]
     assert list(read_sentences(file, "title")) == ["old", "new"]
     assert list(numbered_sentences(file, "2")) == [(1, "Sentence"), (2, "A cat"), (3, "A dog")]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "column", "said"),
-    [
-        ("t.csv", "review,stars\nGood,5\n", None, r"none of its columns \(review, stars\) is called sentence, text"),
-        ("t.csv", "a cat sat\na dog ran\n", None, r"`--column NAME`\), or give its number, from 1"),
-        ("t.csv", "text,id\nGood,5\n", "txt", "no column 'txt'; its columns are text, id"),
-        ("t.csv", "text,id\nGood,5\n", "3", "has 2 columns, no column 3"),
-        ("t.csv", "text,id\nGood\n", None, "line 2: 1 fields, its header has 2"),
-        ("t.csv", 'text,id\n"Good,5\n', None, "line 2: unexpected end of data"),
-        ("t.csv", "", None, "is empty"),
-        ("t.csv", "text\n\n", None, "no sentence found"),
-        ("t.jsonl", "[1]\n", None, "line 1: an object such as"),
-        ("t.jsonl", '{"text": "a"}\n{"text": \n', None, "line 2: not JSON"),
-        ("t.txt", "A cat\n", "text", "is plain text with one sentence per line, without a column 'text'"),
-    ],
-)
-def test_a_file_that_would_be_read_as_something_else_is_refused(name, content, column, said, tmp_path):
-    (tmp_path / name).write_text(content)
-    with pytest.raises(DataError, match=said):
-        list(read_sentences(tmp_path / name, column))
 
 
 @pytest.mark.parametrize("header", ["sentence,sentence", "sentence,x,Sentence", "text,TEXT", "x,sentence,sentence"])

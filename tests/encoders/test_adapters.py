@@ -8,7 +8,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
 from sentence_transformers import SentenceTransformer
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_sentences, seeded
 
 from cselab.encoders.encoder import SentenceEncoder
 
@@ -21,7 +21,7 @@ def moved(encoder):
     """The adapters as if they had been trained."""
     with torch.no_grad():
         for row, weight in enumerate(weight for weight in encoder.backbone.parameters() if weight.requires_grad):
-            weight.normal_(std=0.1, generator=torch.Generator().manual_seed(row))
+            weight.normal_(std=0.1, generator=seeded(row))
     return encoder
 
 
@@ -85,7 +85,7 @@ def test_first_weights_follow_the_seed_and_no_random_number_of_the_caller_is_dra
 
 
 @pytest.mark.parametrize(
-    ("adapter", "said"),
+    "adapter, said",
     [
         (0, "the rank of adapters must be at least 1, got 0: with rank 0 they change nothing"),
         (

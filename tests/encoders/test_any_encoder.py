@@ -40,7 +40,7 @@ def test_the_function_is_named_in_the_record_and_asked_once():
 
 
 @pytest.mark.parametrize(
-    ("given", "sentences", "error", "said"),
+    "given, sentences, error, said",
     [
         (VECTORS, None, TypeError, "ndarray is no encoder: an array needs the sentences of its rows"),
         (VECTORS, TEXTS[1:], ValueError, r"the argument is an array of shape \(24, 8\) for 23 sentences"),

@@ -19,7 +19,7 @@ def test_a_ready_mask_gives_the_same_vectors(monkeypatch):
     torch.testing.assert_close(encoder.encode(sentences, convert_to_tensor=True), plain, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize(("setting", "value"), [("model_type", "modernbert"), ("_attn_implementation", "eager")])
+@pytest.mark.parametrize("setting, value", [("model_type", "modernbert"), ("_attn_implementation", "eager")])
 def test_other_networks_get_their_mask_as_it_was(setting, value, monkeypatch):
     encoder = make_encoder(layers=1)
     features = encoder.tokenize(make_sentences(3))
@@ -36,8 +36,6 @@ def test_what_is_sent_to_its_own_device_is_itself():
 
 @pytest.mark.gpu
 def test_what_is_sent_to_a_gpu_arrives_without_a_wait():
-    if not torch.cuda.is_available():
-        pytest.skip("there is no CUDA device")
     device, tensor = torch.device("cuda", 0), torch.arange(1000)
     torch.cuda.set_sync_debug_mode("error")
     try:

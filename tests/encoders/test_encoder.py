@@ -12,6 +12,7 @@ from tiny import (
     make_encoder,
     make_sentences,
     make_tokenizer,
+    seeded,
     write_checkpoint,
 )
 from transformers import CamembertConfig, CamembertModel
@@ -216,7 +217,7 @@ def test_dropout_is_off_while_encoding_and_every_mode_comes_back():
 
 
 def test_a_copy_goes_its_own_way(encoder):
-    encoder.attach_head(WhitenedHead(ShuffledGroupWhitening(8), MLPHead(8, torch.Generator().manual_seed(0))))
+    encoder.attach_head(WhitenedHead(ShuffledGroupWhitening(8), MLPHead(8, seeded())))
     other, before = encoder.copy(), encoder.encode(SENTENCES)
     assert np.array_equal(other.encode(SENTENCES), before)
     with torch.no_grad():
@@ -231,7 +232,7 @@ def test_a_copy_goes_its_own_way(encoder):
 
 
 def test_the_representation_says_which_vector_is_given(encoder):
-    head = MLPHead(8, torch.Generator().manual_seed(0))
+    head = MLPHead(8, seeded())
     both = SentenceEncoder(encoder.backbone, encoder.tokenizer, head=head.eval())
     backbone = both.encode(SENTENCES)
     assert np.array_equal(backbone, encoder.encode(SENTENCES))
@@ -242,7 +243,7 @@ def test_the_representation_says_which_vector_is_given(encoder):
 
 
 def test_an_untrained_head_is_an_error_until_it_is_trained(encoder, tmp_path):
-    encoder.attach_head(MLPHead(8, torch.Generator().manual_seed(0)))
+    encoder.attach_head(MLPHead(8, seeded()))
     assert encoder.encode(SENTENCES).shape == (7, 8)  # the backbone's vectors are sound
     encoder.representation = "head"
     with pytest.raises(UntrainedWeightsError, match="the head of tiny was neither trained nor loaded"):
@@ -261,7 +262,7 @@ def test_the_hash_follows_the_weights_that_make_the_vectors(encoder):
     assert encoder.weights_hash() == make_encoder().weights_hash()
     assert encoder.weights_hash() != make_encoder(seed=1).weights_hash()
     before = encoder.weights_hash()
-    encoder.attach_head(MLPHead(8, torch.Generator().manual_seed(0)))
+    encoder.attach_head(MLPHead(8, seeded()))
     assert encoder.weights_hash() == before
     encoder.representation = "head"
     assert encoder.weights_hash() != before
@@ -269,8 +270,6 @@ def test_the_hash_follows_the_weights_that_make_the_vectors(encoder):
 
 @pytest.mark.gpu
 def test_vectors_on_the_gpu_are_those_on_the_cpu(encoder):
-    if not torch.cuda.is_available():
-        pytest.skip("there is no CUDA device")
     on_cpu = encoder.encode(SENTENCES)
     assert_allclose(encoder.to("cuda").encode(SENTENCES), on_cpu, rtol=1e-3, atol=1e-3)
     assert encoder.encode(SENTENCES, convert_to_tensor=True).is_cuda

@@ -9,16 +9,18 @@ from families import FAMILIES, make_backbone, make_tokenizer, write_checkpoint
 from numpy.testing import assert_allclose
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling, Transformer
-from tiny import make_sentences
+from tiny import make_sentences, short_run
 from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, T5ForConditionalGeneration
 
-from cselab import SentenceEncoder, TrainConfig, train
+from cselab import SentenceEncoder
 from cselab.encoders.dropout import dropout_fields
 from cselab.encoders.encoder import PoolingWarning
 
 SENTENCES = [*make_sentences(12), "a cat"]
 THEIRS = {"cls": "cls", "mean": "mean", "last_token": "lasttoken"}
 DECODERS = ("llama", "qwen3", "gemma3")
+
+each_family = pytest.mark.parametrize("family", FAMILIES)
 
 
 def theirs(folder, **options):
@@ -43,7 +45,7 @@ def write_folder(folder, family, prompts=None, default=None, dim=None, **setting
     return folder / "st"
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each_family
 def test_a_folder_of_each_family_gives_the_vectors_of_sentence_transformers(family, tmp_path):
     folder = write_folder(tmp_path, family)
     encoder = SentenceEncoder.from_pretrained(folder)
@@ -56,23 +58,22 @@ def test_a_folder_of_each_family_gives_the_vectors_of_sentence_transformers(fami
     assert_allclose(again.encode(SENTENCES, batch_size=4), vectors, atol=1e-6)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each_family
 def test_each_family_is_trained_with_its_own_pooling(family, tmp_path):
     encoder = SentenceEncoder.from_pretrained(write_folder(tmp_path, family))
     encoder.dropout = 0.1
     before = encoder.weights_hash()
-    config = TrainConfig(steps=2, batch_size=4, seed=0, precision="fp32")
-    run = train(encoder, "simcse", make_sentences(16), config, show_progress_bar=False)
+    run = short_run(encoder=encoder)
     assert [row["step"] for row in run.history if "loss" in row] == [1, 2]
     assert encoder.weights_hash() != before and encoder.pooling == FAMILIES[family].pooling
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each_family
 def test_where_nothing_is_dropped_out_training_is_refused_and_the_fields_are_named(family):
     encoder = SentenceEncoder(make_backbone(family), make_tokenizer(family), FAMILIES[family].pooling, name=family)
     encoder.dropout = 0
     with pytest.raises(ValueError, match=r"the views are identical.*--dropout 0.1") as refused:
-        train(encoder, "simcse", make_sentences(16), TrainConfig(steps=1, batch_size=4), show_progress_bar=False)
+        short_run(encoder=encoder)
     fields = list(dropout_fields(encoder.backbone))
     assert fields and all(f"{field} = 0" in str(refused.value) for field in fields)
 
@@ -88,7 +89,7 @@ def test_poolings_are_those_of_sentence_transformers_on_either_side_of_padding(p
         assert_allclose(encoder.encode(SENTENCES), expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each_family
 def test_a_decoder_without_a_pooling_is_told_what_it_gets_and_others_are_not(family, tmp_path):
     plain = write_checkpoint(tmp_path, family)
     with warnings.catch_warnings(record=True) as told:
@@ -136,7 +137,7 @@ def test_weights_of_half_precision_are_opened_in_float32(dtype, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("family", "whole"),
+    "family, whole",
     [("t5", T5ForConditionalGeneration), ("qwen3", AutoModelForCausalLM), ("mpnet", AutoModelForMaskedLM)],
 )
 def test_of_a_model_with_a_language_head_or_a_decoder_the_encoder_is_opened(family, whole, tmp_path):

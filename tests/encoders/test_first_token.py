@@ -3,7 +3,7 @@
 import pytest
 import torch
 from families import FAMILIES, make_backbone, make_tokenizer
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_sentences, seeded
 from torch.testing import assert_close
 
 from cselab.encoders import encoder as encoders
@@ -60,7 +60,7 @@ def test_it_is_a_whole_pass_to_rounding(family, train, pooling, whole_passes):
 
 def with_prefix():
     encoder = make_encoder(pooling="cls")
-    encoder.prefix = DeepPrefix.fresh(encoder.backbone, 3, torch.Generator().manual_seed(0))
+    encoder.prefix = DeepPrefix.fresh(encoder.backbone, 3, seeded())
     return encoder.train()
 
 

@@ -2,15 +2,12 @@
 
 import pytest
 import torch
+from tiny import seeded
 from torch import nn
 from torch.testing import assert_close
 
 from cselab.encoders.heads import DenseLayers, MLPHead, NormalizedHead, ProjectionHead, WhitenedHead
 from cselab.sgw import ShuffledGroupWhitening
-
-
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
 
 
 @pytest.fixture

@@ -94,7 +94,7 @@ def test_small_products_stay_as_they_are(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("said", "slow"),
+    "said, slow",
     [
         ({}, True),
         ({"described": "AMD64 Family 26 Model 68 Stepping 0, AuthenticAMD"}, True),

@@ -42,7 +42,7 @@ def test_the_scores_and_their_cache_tell_the_precisions_apart(encoder, tmp_path)
     assert near.scores["pairs"] == pytest.approx(exact.scores["pairs"], abs=5)
 
 
-@pytest.mark.parametrize(("faster", "chosen"), [(True, "bf16"), (False, "fp32")])
+@pytest.mark.parametrize("faster, chosen", [(True, "bf16"), (False, "fp32")])
 def test_auto_is_what_this_machine_is_faster_with(faster, chosen, monkeypatch):
     monkeypatch.setattr(speed, "faster_in_bf16", lambda: faster)
     assert chosen_precision("auto") == chosen and chosen_precision("fp32") == "fp32"

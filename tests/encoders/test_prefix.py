@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_sentences, seeded
 from torch.testing import assert_close
 
 from cselab.encoders.adapters import DeepPrefix
@@ -14,7 +14,7 @@ SENTENCES = make_sentences(6)
 
 def with_prefix(family="bert", length=3, scale=1.0, **options):
     encoder = make_encoder(family, **options)
-    encoder.prefix = DeepPrefix.fresh(encoder.backbone, length, torch.Generator().manual_seed(0))
+    encoder.prefix = DeepPrefix.fresh(encoder.backbone, length, seeded())
     with torch.no_grad():
         for weight in encoder.prefix.parameters():
             weight.mul_(50 * scale)

@@ -61,21 +61,22 @@ def test_no_more_than_a_window_is_taken_from_a_generator_before_its_vectors_are_
     assert len(np.load(tmp_path / "v.npy")) == len(SENTENCES)
 
 
-def test_lengths_and_cut_sentences_are_told_once_for_all_windows(encoder, tmp_path):
-    long = ["the cat sees a dog " * 30 + str(number) for number in range(20)]
-    with pytest.warns(TruncationWarning, match="^20 of 70 sentences were cut") as told:
-        found = encode_to_file(
-            encoder, SENTENCES + long, tmp_path / "v.npy", show_progress_bar=False, normalize_embeddings=True
-        )
+LONG = ["the cat sees a dog " * 30 + str(number) for number in range(20)]
+STRANGE = [f"何か {'猫' * number}" for number in range(20)]
+
+
+@pytest.mark.parametrize(
+    "more, kind, said",
+    [
+        (LONG, TruncationWarning, "^20 of 70 sentences were cut"),
+        (STRANGE, UnknownTokensWarning, "cannot read 20 of 70 sentences"),
+    ],
+)
+def test_what_was_not_read_is_told_once_for_all_windows(encoder, tmp_path, more, kind, said):
+    with pytest.warns(kind, match=said) as told:
+        found = encode_to_file(encoder, SENTENCES + more, tmp_path / "v.npy", 8, False, True)
     assert len(told) == 1 and encoder.last_truncation.of == 70
     assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
-
-
-def test_sentences_that_cannot_be_read_are_told_once_for_all_windows(encoder, tmp_path):
-    strange = [f"何か {'猫' * number}" for number in range(20)]
-    with pytest.warns(UnknownTokensWarning, match="cannot read 20 of 70 sentences") as told:
-        encode_to_file(encoder, SENTENCES + strange, tmp_path / "v.npy", show_progress_bar=False)
-    assert len(told) == 1
 
 
 def test_the_sentences_done_are_counted_though_nobody_knows_how_many_there_are(encoder, tmp_path, monkeypatch, capsys):
@@ -86,7 +87,7 @@ def test_the_sentences_done_are_counted_though_nobody_knows_how_many_there_are(e
 
 
 @pytest.mark.parametrize(
-    ("sentences", "name", "said"),
+    "sentences, name, said",
     [
         ([], "v.npy", "nothing to encode"),
         (["a cat", ""], "v.npy", r"sentences\[1\] is an empty string"),

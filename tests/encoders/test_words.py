@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from families import FAMILIES, make_backbone, make_tokenizer
+from numpy.testing import assert_allclose
 from tiny import make_sentences
 from tokenizers import Tokenizer, models, pre_tokenizers
 
@@ -36,9 +37,9 @@ def test_of_every_mean_the_pairs_of_words_sum_to_the_cosine(family, pooling):
     assert parts.pairs.shape == (len(parts.first), len(parts.second)) and parts.pairs.sum() == parts.cosine
     assert parts.cosine == pytest.approx(cosine(encoder, ONE, TWO), abs=1e-6)  # encoded side by side, with padding
     assert [token for token in parts.first if token in ONE.split()] == ONE.split()
-    np.testing.assert_allclose(parts.of_first, parts.pairs.sum(axis=1))
+    assert_allclose(parts.of_first, parts.pairs.sum(axis=1))
     other = explain_cosine(encoder, TWO, ONE)
-    np.testing.assert_allclose(other.pairs, parts.pairs.T, atol=1e-9)
+    assert_allclose(other.pairs, parts.pairs.T, atol=1e-9)
     assert (other.first, other.second) == (parts.second, parts.first)
 
 
@@ -60,7 +61,7 @@ def test_the_prompt_and_the_dimensions_are_those_of_encode(family):
     assert parts.first[1:3] == ["this", "cat"]
 
 
-@pytest.mark.parametrize(("family", "pooling"), [("bert", "cls"), ("qwen3", "last_token"), ("llama", "last_token")])
+@pytest.mark.parametrize("family, pooling", [("bert", "cls"), ("qwen3", "last_token"), ("llama", "last_token")])
 def test_of_one_token_a_word_has_what_the_cosine_loses_without_it(family, pooling):
     encoder = made(family, pooling)
     parts = explain_cosine(encoder, ONE, TWO)
@@ -69,7 +70,7 @@ def test_of_one_token_a_word_has_what_the_cosine_loses_without_it(family, poolin
     for place, word in enumerate(ONE.split()):
         left = cosine(encoder, ONE.replace(word, ""), TWO)
         assert parts.of_first[place] == pytest.approx(parts.cosine - left, abs=1e-6)
-    np.testing.assert_allclose(explain_cosine(encoder, TWO, ONE).of_second, parts.of_first, atol=1e-6)
+    assert_allclose(explain_cosine(encoder, TWO, ONE).of_second, parts.of_first, atol=1e-6)
 
 
 def test_any_function_of_sentences_is_explained_by_removing_words():

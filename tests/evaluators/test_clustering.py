@@ -73,7 +73,7 @@ def test_the_same_seed_gives_the_same_clusters():
 
 
 @pytest.mark.parametrize(
-    ("spoil", "reason"),
+    "spoil, reason",
     [
         (lambda x: np.full_like(x, np.nan), "not finite"),
         (lambda x: np.ones_like(x), "constant"),

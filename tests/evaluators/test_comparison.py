@@ -59,7 +59,7 @@ def test_comparisons_are_a_table_for_pandas_and_for_a_notebook():
 
 
 @pytest.mark.parametrize(
-    ("other", "message"),
+    "other, message",
     [
         (classified(drawn(0.7, 290)), r"CR: .* same rows, not 300 rows and 290 rows"),
         (classified(drawn(0.7), data_hash="ab" * 32), r"not 300 rows and 300 rows of data abababababab$"),

@@ -2,9 +2,8 @@ import json
 
 import numpy as np
 import pytest
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_sentences, short_run
 
-from cselab import TrainConfig, train
 from cselab.data import Pairs
 from cselab.evaluators import PairsEvaluator, RandomEncoder, UnlabelledEvaluator, compare, evaluate
 from cselab.evaluators.dev import mean_reciprocal_rank
@@ -115,16 +114,12 @@ class ToOnePoint(SimCSE):
         return Loss({"to_one_point": self.norm.weight.abs().sum() - self.norm.bias.sum()})
 
 
-def short_run(encoder, method, evaluator, lr, **options):
-    config = TrainConfig(steps=4, batch_size=8, lr=lr, eval_every=1, precision="fp32")
-    return train(encoder, method, CORPUS, config, evaluator, show_progress_bar=False, **options)
-
-
 @pytest.mark.parametrize("evaluator", [PairsEvaluator(DEV), UnlabelledEvaluator(HELD_OUT)])
 def test_a_run_that_collapses_goes_on_and_the_step_says_why_it_has_no_score(evaluator):
     seen = []
     with pytest.warns(UserWarning, match=r"no score at step 1: constant embeddings: .*; training continues") as warned:
-        run = short_run(make_encoder(), ToOnePoint(), evaluator, 1.0, callbacks=[lambda run, row: seen.append(row)])
+        note = [lambda run, row: seen.append(row)]
+        run = short_run(ToOnePoint(), make_encoder(), CORPUS, evaluator, note, steps=4, lr=1.0, eval_every=1)
     assert len(warned) == 1
     assert [row["step"] for row in run.history] == [0, 1, 2, 3, 4] and seen == run.history
     collapsed = run.history[1]
@@ -143,11 +138,11 @@ def test_a_run_that_is_never_scored_warns_once_and_keeps_its_last_weights(tmp_pa
     hashes = []
     keep = [lambda run, row: hashes.append(run.encoder.weights_hash())]
     with pytest.warns(UserWarning, match="no score at step 0: constant") as warned:
-        run = short_run(make_encoder(), "simcse", constant, 1e-3, output=tmp_path, callbacks=keep)
+        run = short_run(evaluator=constant, callbacks=keep, output=tmp_path, eval_every=1)
     assert len(warned) == 1
     assert run.best is None and all("constant" in row["degenerate"] for row in run.history)
     assert run.encoder.weights_hash() == hashes[-1] != hashes[0]
-    again = short_run(make_encoder(), "simcse", constant, 1e-3, output=tmp_path)
+    again = short_run(evaluator=constant, output=tmp_path, eval_every=1)
     assert again.history == run.history and again.best is None
 
 

@@ -86,7 +86,7 @@ def test_the_average_is_that_of_the_seven_test_splits():
 
 
 @pytest.mark.parametrize(
-    ("spoil", "reason"),
+    "spoil, reason",
     [
         (with_nan, r"\d of 2758 embeddings are not finite"),
         (constant, "constant embeddings"),
@@ -159,17 +159,6 @@ def test_a_suite_is_an_object_with_options_or_a_name_whose_options_are_passed_on
         ("STS-B", "test"),
         ("alignment", "test"),
     ]
-
-
-def test_pairs_may_be_tuples_a_table_or_a_file(angles, tmp_path):
-    rows = [("0 a", "0 b", 5.0), ("10 c", "70 d", 3.0), ("20 e", "160 f", 0.5)]
-    table = pandas.DataFrame(rows, columns=["sentence1", "sentence2", "score"])
-    (tmp_path / "mine.tsv").write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
-    table.to_csv(tmp_path / "mine.csv", index=False)
-    expected = evaluate(angles, Pairs(*map(list, zip(*rows, strict=True)))).scores["pairs"]
-    for source in (rows, table, tmp_path / "mine.tsv", str(tmp_path / "mine.csv")):
-        (score,) = evaluate(angles, source).scores.values()
-        assert score == expected
 
 
 # ---------------------------------------------------------------------------------------------- the cache
@@ -292,9 +281,3 @@ def test_a_prompt_is_put_before_every_sentence_and_named_in_the_record(tmp_path)
     assert evaluate(encoder, pairs, prompt_name="query", cache=tmp_path).scores == by_name.scores
     with pytest.raises(ValueError, match="unknown prompt 'passage'; tiny has"):
         evaluate(encoder, pairs, prompt_name="passage")
-
-
-@pytest.mark.parametrize("suite", [STS, [STS], Geometry, [STS(), Geometry], [STS(), 3]])
-def test_a_class_in_the_place_of_a_suite_is_named(suite):
-    with pytest.raises(TypeError, match="is no suite: give a name"):
-        evaluate(RandomEncoder(), suite)

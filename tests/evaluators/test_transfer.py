@@ -111,7 +111,7 @@ def plain_search(x, y, classes, folds, setting):
 
 @pytest.mark.parametrize("setting", [ADAM, RMSPROP])
 @pytest.mark.parametrize(
-    ("k", "classes", "sizes"),
+    "k, classes, sizes",
     [(3, 2, {"all": 90}), (4, 3, {"train": 80, "test": 40}), (4, 2, {"train": 80, "dev": 30, "test": 40})],
 )
 def test_a_protocol_equals_one_fold_and_penalty_at_a_time(k, classes, sizes, setting):
@@ -198,7 +198,7 @@ def telling(task, noise=0.3, seed=0):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "pairs", "tested", "how"),
+    "sizes, pairs, tested, how",
     [
         ({"all": 90}, False, ("all", 90), "cross-validation"),
         ({"train": 90, "test": 40}, True, ("test", 40), "cross-validation"),

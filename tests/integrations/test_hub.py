@@ -2,13 +2,12 @@ import numpy as np
 import pytest
 from huggingface_hub import HfApi, ModelCard
 from huggingface_hub.utils import filter_repo_objects
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_sentences, short_run
 
 from cselab import SentenceEncoder, evaluate
 from cselab.encoders.checkpoint import CheckpointError
 from cselab.evaluators import PairsEvaluator
 from cselab.integrations.hub import model_card, push_to_hub
-from cselab.training import TrainConfig, train
 
 SENTENCES = make_sentences(24)
 PAIRS = [(SENTENCES[row], SENTENCES[row + 1], float(row % 6)) for row in range(20)]
@@ -18,8 +17,7 @@ PAIRS = [(SENTENCES[row], SENTENCES[row + 1], float(row % 6)) for row in range(2
 def run(tmp_path_factory):
     """A finished run."""
     folder = tmp_path_factory.mktemp("runs") / "simcse"
-    config = TrainConfig(steps=2, batch_size=4, eval_every=1, seed=7, precision="fp32")
-    return train(make_encoder(), "simcse", SENTENCES, config, PairsEvaluator(PAIRS), output=folder)
+    return short_run(evaluator=PairsEvaluator(PAIRS), output=folder, eval_every=1, seed=7)
 
 
 @pytest.fixture

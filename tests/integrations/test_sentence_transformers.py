@@ -68,7 +68,7 @@ def test_a_collapsed_model_has_no_number_but_a_reason(model):
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    "given, told",
     [
         (([],), "sentences is empty"),
         ((FIRST, SECOND[:3]), "12 first sentences, 3 second ones"),

@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
@@ -28,7 +29,7 @@ def test_the_vectors_are_those_of_the_encoder(encoder):
         pd.Series(SENTENCES),
         pd.DataFrame({"x": SENTENCES}),
     ):
-        np.testing.assert_array_equal(SentenceVectors(encoder).fit_transform(held), vectors)
+        assert_array_equal(SentenceVectors(encoder).fit_transform(held), vectors)
     lengths = np.linalg.norm(SentenceVectors(encoder, normalize=True).transform(SENTENCES), axis=1)
     np.testing.assert_allclose(lengths, 1, atol=1e-6)
 
@@ -57,11 +58,11 @@ def test_a_column_of_a_table_is_one_feature_among_others(encoder):
 def test_a_clone_copies_a_given_encoder(encoder):
     step = clone(SentenceVectors(encoder))
     assert step.encoder is not encoder and not hasattr(step, "encoder_")
-    np.testing.assert_array_equal(step.transform(SENTENCES[:2]), encoder.encode(SENTENCES[:2]))
+    assert_array_equal(step.transform(SENTENCES[:2]), encoder.encode(SENTENCES[:2]))
 
 
 @pytest.mark.parametrize(
-    ("given", "told"),
+    "given, told",
     [
         (["a dog", ""], r"sentences\[1\] is an empty string"),
         (pd.DataFrame({"a": ["x"], "b": ["y"]}), r"columns \(a, b\).*name one: table\['a'\]"),

@@ -2,6 +2,7 @@ from math import acos, cos, exp, log, pi, sin
 
 import pytest
 import torch
+from torch.testing import assert_close
 
 from cselab.losses import arc_con, info_nce
 
@@ -20,9 +21,9 @@ def test_arc_con_agrees_with_loops(make_views, cosine):
 def test_without_a_margin_it_is_info_nce(make_views):
     view1, view2 = (view.requires_grad_() for view in make_views())
     arc, plain = arc_con(view1, view2, 0.05, 0.0).total, info_nce(view1, view2, 0.05).total
-    torch.testing.assert_close(arc, plain, rtol=0, atol=1e-12)
+    assert_close(arc, plain, rtol=0, atol=1e-12)
     gradients = [torch.autograd.grad(loss, (view1, view2)) for loss in (arc, plain)]
-    torch.testing.assert_close(*gradients, rtol=0, atol=1e-12)
+    assert_close(*gradients, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -47,7 +48,7 @@ def test_close_to_a_cosine_of_one_the_gradient_keeps_its_size():
         assert gradient[0, 2].item() == pytest.approx((away_from_own + towards_another) / 3, rel=2e-2)
 
 
-@pytest.mark.parametrize(("angle", "direction"), [(pi - 0.5 - 0.1, -1), (pi - 0.5 + 0.1, 1)])
+@pytest.mark.parametrize("angle, direction", [(pi - 0.5 - 0.1, -1), (pi - 0.5 + 0.1, 1)])
 def test_past_pi_minus_the_margin_positives_are_pushed_apart(angle, direction):
     angle = torch.tensor(angle, dtype=torch.float64, requires_grad=True)
     zero = torch.zeros_like(angle)

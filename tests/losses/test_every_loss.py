@@ -217,7 +217,7 @@ def test_views_of_different_shapes_are_refused(make_views, unchecked_annotations
 
 
 @pytest.mark.parametrize(
-    ("change", "kind", "said"),
+    "change, kind, said",
     [
         (lambda view: view[:1], ValueError, "1 row.*two sentences.*batch size"),
         (lambda view: view[..., None], ValueError, r"[\[(]6, 5, 1[\])].*\[[Nn],? d\]"),

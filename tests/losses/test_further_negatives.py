@@ -4,6 +4,7 @@ from math import exp, inf, log
 
 import pytest
 import torch
+from tiny import seeded
 from torch.testing import assert_close
 
 from cselab.losses import decoupled_info_nce, focal_info_nce, info_nce, off_dropout_info_nce
@@ -19,6 +20,10 @@ def decoupled(anchor, positive, clean, *further):
     return decoupled_info_nce((anchor, positive), (positive, clean), T, M, "negatives", *further)
 
 
+def decoupled_positive(anchor, positive, clean, *further):
+    return decoupled_info_nce((anchor, positive), (positive, clean), T, M, "positive", *further)
+
+
 def off_dropout(anchor, positive, clean, *further):
     return off_dropout_info_nce(anchor, positive, clean, T, M, "negatives", *further)
 
@@ -27,8 +32,18 @@ def plain(anchor, positive, clean, *further):
     return info_nce(anchor, positive, T, *further)
 
 
-POSITIVE = {focal: lambda s: s * s, decoupled: lambda s: s, off_dropout: lambda s: s, plain: lambda s: s}
-NEGATIVE = POSITIVE | {focal: lambda s: s * (s + M)}
+def same(s):
+    return s
+
+
+POSITIVE = {
+    focal: lambda s: s * s,
+    decoupled: same,
+    off_dropout: same,
+    plain: same,
+    decoupled_positive: lambda s: M * s,
+}
+NEGATIVE = dict.fromkeys(POSITIVE, same) | {focal: lambda s: s * (s + M)}
 
 every_loss = pytest.mark.parametrize("loss", POSITIVE, ids=lambda loss: loss.__name__)
 
@@ -37,8 +52,9 @@ every_loss = pytest.mark.parametrize("loss", POSITIVE, ids=lambda loss: loss.__n
 def test_a_cell_counts_exp_of_its_log_weight_times(loss, make_views, cosine):
     anchor, positive, clean, more = make_views(4)
     more = more[:4]
-    weights = torch.randn(6, 10, generator=torch.Generator().manual_seed(5)).double()
-    left, right = {decoupled: (positive, clean), off_dropout: (clean, clean)}.get(loss, (anchor, positive))
+    weights = torch.randn(6, 10, generator=seeded(5)).double()
+    apart = {off_dropout: (clean, clean)} | dict.fromkeys([decoupled, decoupled_positive], (positive, clean))
+    left, right = apart.get(loss, (anchor, positive))
     share = M if loss in (decoupled, off_dropout) else 1.0
     rows = []
     for i in range(6):
@@ -76,7 +92,7 @@ def test_negatives_of_an_anchors_own_are_no_negatives_of_others(loss, make_views
     muted[torch.arange(6), torch.arange(6, 12)] = muted[torch.arange(6), torch.arange(12, 18)] = 0
     total = loss(*views, own).total
     assert_close(total, loss(*views, shared, muted).total)
-    weights = torch.randn(6, 8, generator=torch.Generator().manual_seed(5)).double()
+    weights = torch.randn(6, 8, generator=seeded(5)).double()
     muted[:, :6] = weights[:, :6]
     muted[torch.arange(6), torch.arange(6, 12)], muted[torch.arange(6), torch.arange(12, 18)] = weights[:, 6:].T
     assert_close(loss(*views, own, weights).total, loss(*views, shared, muted).total)

@@ -27,11 +27,6 @@ def test_adding_joins_terms_and_adds_up_those_of_the_same_name(two):
     assert a.floats() == {"pull": 2.0, "push": -0.5}  # unchanged
 
 
-def test_sum_works_on_a_list_of_losses(two):
-    a, b = two
-    assert sum([a, b]).floats() == (a + b).floats()
-
-
 @pytest.mark.parametrize("factor", [2, 2.0, np.float64(2.0), torch.tensor(2.0)])
 def test_scaling_scales_the_terms_from_either_side(two, factor):
     a, _ = two

@@ -8,7 +8,7 @@ from cselab.losses import nt_xent, sup_con
 
 def test_it_agrees_with_loops(make_views, cosine):
     anchor, positive = make_views()
-    labels = torch.tensor([0, 1, 0, 2, 1, 0])
+    labels = torch.tensor([7, -3, 7, 5, -3, 7])
     views, classes = [*anchor, *positive], [*labels.tolist()] * 2
     rows = []
     for i in range(12):
@@ -23,9 +23,3 @@ def test_it_agrees_with_loops(make_views, cosine):
 def test_with_every_sentence_a_class_of_its_own_it_is_nt_xent(make_views):
     views = make_views()
     torch.testing.assert_close(sup_con(*views, torch.arange(6), 0.05).total, nt_xent(*views, 0.05).total)
-
-
-def test_the_names_of_the_classes_do_not_matter(make_views):
-    views, labels = make_views(), torch.tensor([0, 1, 0, 2, 1, 0])
-    renamed = torch.tensor([7, -3, 7, 5, -3, 7])
-    assert sup_con(*views, labels, 0.1).total == sup_con(*views, renamed, 0.1).total

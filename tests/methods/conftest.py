@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny import family_for, make_encoder, make_rows, make_sentences
+from tiny import family_for, make_encoder, make_rows, make_sentences, seeded
 from torch import nn
 
 from cselab.encoders.training_forward import Encode
@@ -19,7 +19,7 @@ class Table(nn.Module, Encode):
 
     def __init__(self, head: nn.Module | None, width: int = 8, noise: float = 0.3):
         super().__init__()
-        generator = torch.Generator().manual_seed(0)
+        generator = seeded()
         self.vectors = nn.Parameter(1 + torch.randn(len(BATCH), width, generator=generator))
         self.own_head, self.noise = head, noise
         self.generator = torch.Generator()
@@ -109,6 +109,17 @@ class Spy(Encode):
 
     def __getattr__(self, name):
         return getattr(self.encode, name)
+
+
+@pytest.fixture
+def viewed(spied):
+    """`viewed(method, batch)`: its views, the trainer's encode, which remembers its calls, and its encoder."""
+
+    def make(method, batch, family=None, dropout=0.0):
+        encode, encoder = spied(method, family, dropout)
+        return method.views(encode, batch), encode, encoder
+
+    return make
 
 
 @pytest.fixture

@@ -20,10 +20,9 @@ def test_the_adversaries_climb_by_the_written_rule_after_the_step_that_saw_them(
         assert_close(method.w, w)
 
 
-def test_keys_come_from_the_slow_encoder_and_carry_no_gradient(trainer, batch):
+def test_keys_come_from_the_slow_encoder_and_carry_no_gradient(viewed, batch):
     method = AdCSE()
-    encode, encoder = trainer(method, dropout=0)
-    v = method.views(encode, batch)
+    v, encode, encoder = viewed(method, batch)
     assert_close(v.positive, v.anchor.detach())  # the copy has not moved yet
     assert not v.positive.requires_grad and not v.negatives.requires_grad
     with torch.no_grad():
@@ -47,7 +46,7 @@ def test_symmetric_takes_two_pairs_each_a_query_of_the_encoder_and_a_key_of_the_
         ((batch, batch), None),
     ]
     now, quick = (next(network.backbone.parameters()) for network in (method.slow.encoder, encoder))
-    torch.testing.assert_close(now, 0.995 * before + 0.005 * quick)  # it follows once a step
+    assert_close(now, 0.995 * before + 0.005 * quick)  # it follows once a step
     halves = [(v.anchor, v.positive), (v.other_q, v.other_k)]
     assert all(q.requires_grad and not k.requires_grad for q, k in halves)
     assert not torch.equal(v.anchor, v.other_q) and not torch.equal(v.positive, v.other_k)

@@ -10,10 +10,9 @@ from cselab.methods import CARDS, RetrievedNegatives
 BATCH = make_sentences(12)
 
 
-def test_the_positive_is_switched_the_negatives_are_neighbours_as_they_stand(spied):
+def test_the_positive_is_switched_the_negatives_are_neighbours_as_they_stand(viewed):
     method = CARDS(share=0.5, nearest=3)
-    encode, _ = spied(method, dropout=0.0)
-    v = method.views(encode, BATCH)
+    v, encode, _ = viewed(method, BATCH)
     (sentences, switched), _ = encode.calls[0]
     (near,), _ = encode.calls[1]
     assert sentences == BATCH != switched and [text.lower() for text in switched] == BATCH

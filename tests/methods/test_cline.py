@@ -20,9 +20,8 @@ def method(tmp_path):
     return CLINE(share=1.0, synonyms=str(same), antonyms=str(opposite), head="none")
 
 
-def test_three_texts_are_encoded_and_every_replaced_token_is_labelled(spied, method):
-    encode, _ = spied(method)
-    views = method.views(encode, BATCH)
+def test_three_texts_are_encoded_and_every_replaced_token_is_labelled(viewed, method):
+    views, encode, _ = viewed(method, BATCH, dropout=0.1)
     original, same, opposite = encode.calls[-1][0]
     assert original == BATCH
     assert same == ["the old teacher sees a small cat", BATCH[1], "this house paints a quiet river"]
@@ -53,9 +52,8 @@ def test_the_contrast_has_one_negative_and_leaves_out_sentences_without_an_anton
     assert method.loss(views).floats()["apart"] == 0
 
 
-def test_tokens_are_sorted_by_what_replaced_them(spied, method):
-    encode, encoder = spied(method, dropout=0.0)
-    views = method.views(encode, BATCH)
+def test_tokens_are_sorted_by_what_replaced_them(viewed, method):
+    views, encode, encoder = viewed(method, BATCH)
     changed = [*encode.calls[-1][0][1], *encode.calls[-1][0][2]]
     kinds = {"teacher": 1, "paints": 1, "red": 2, "new": 2}
     rows = []
@@ -69,10 +67,9 @@ def test_tokens_are_sorted_by_what_replaced_them(spied, method):
     assert float(views.replaced.detach()) == pytest.approx(sum(rows) / len(rows), rel=1e-4)
 
 
-def test_the_released_code_learns_how_much_each_term_weighs(spied):
+def test_the_released_code_learns_how_much_each_term_weighs(viewed):
     method = CLINE(variant="released")
-    encode, _ = spied(method)
-    views = method.views(encode, BATCH)
+    views, *_ = viewed(method, BATCH, dropout=0.1)
     with torch.no_grad():
         method.uncertainty.copy_(torch.tensor([1.0, -1.0, 0.0]))
     weighed, plain = method.loss(views).floats(), CLINE(contrast="sigmoid").loss(views).floats()
@@ -89,10 +86,9 @@ def test_the_released_code_judges_each_pair_alone():
     assert CLINE(contrast="sigmoid").loss(views).floats()["apart"] == pytest.approx(sum(rows) / 5, rel=1e-5)
 
 
-def test_the_released_code_contrasts_the_masked_sentence(spied):
+def test_the_released_code_contrasts_the_masked_sentence(viewed):
     method = CLINE(variant="released", masked=1.0, head="none")
-    encode, encoder = spied(method, dropout=0.0)
-    views = method.views(encode, BATCH)
+    views, encode, encoder = viewed(method, BATCH)
     masked = encode.calls[-1][0][0]
     assert (masked["input_ids"] == encoder.tokenizer.mask_token_id).sum() > len(BATCH)
     torch.testing.assert_close(views.anchor, encoder.pooled(masked), atol=1e-5, rtol=1e-4)

@@ -6,7 +6,7 @@ from cselab.methods import create_method
 
 
 @pytest.mark.parametrize(
-    ("name", "terms"),
+    "name, terms",
     [
         ("mixcse_diffcse", {"info_nce", "replaced_tokens"}),
         ("imsimcse_diffcse", {"off_dropout_info_nce", "dimension_contrastive", "replaced_tokens"}),

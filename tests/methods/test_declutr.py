@@ -2,8 +2,9 @@
 
 import pytest
 import torch
-from tiny import make_encoder, make_rows
+from tiny import make_rows
 from torch.nn.functional import gelu
+from torch.testing import assert_close
 
 from cselab.augmentations import draw_spans
 from cselab.losses import nt_xent
@@ -21,10 +22,9 @@ def drawn_again(method, encoder):
     return anchors, [spans for _, found in drawn for spans in found], encoder.tokenize(anchors, 32)
 
 
-def test_anchors_of_all_documents_against_the_mean_of_their_spans(spied):
+def test_anchors_of_all_documents_against_the_mean_of_their_spans(viewed):
     method = DeCLUTR(anchors=2, positives=3, weight=0.0)
-    encode, encoder = spied(method, dropout=0.0)
-    views = method.views(encode, ROWS)
+    views, encode, encoder = viewed(method, ROWS)
     assert encoder.head is None
     tokens, *spans = encode.calls[0][0]
     anchors, near, unmasked = drawn_again(method, encoder)
@@ -32,17 +32,16 @@ def test_anchors_of_all_documents_against_the_mean_of_their_spans(spied):
     assert len(anchors) == 12 and [list(each) for each in zip(*spans, strict=True)] == near
     assert all(text in ROWS[row // 2] for row in range(12) for text in (anchors[row], *near[row]))
     expected = torch.stack([encoder.pooled(encoder.tokenize(span, 32)) for span in spans]).mean(0)
-    torch.testing.assert_close(views.positive, expected, atol=1e-5, rtol=1e-4)
+    assert_close(views.positive, expected, atol=1e-5, rtol=1e-4)
     assert method.loss(views).floats() == {"nt_xent": nt_xent(views.anchor, views.positive, 0.05).total.item()}
 
 
 @torch.no_grad()
-def test_the_anchors_that_are_contrasted_are_those_whose_masked_words_are_guessed(spied):
+def test_the_anchors_that_are_contrasted_are_those_whose_masked_words_are_guessed(viewed):
     method = DeCLUTR(weight=0.5, masked=1.0)  # every word is to be guessed, eight in ten are masked
-    encode, encoder = spied(method, dropout=0.0)
-    views = method.views(encode, ROWS)
+    views, encode, encoder = viewed(method, ROWS)
     masked, (_, _, right) = encode.calls[0][0][0], drawn_again(method, encoder)
-    torch.testing.assert_close(views.anchor, encoder.pooled(masked), atol=1e-5, rtol=1e-4)
+    assert_close(views.anchor, encoder.pooled(masked), atol=1e-5, rtol=1e-4)
     states, words = encoder.backbone(**masked).last_hidden_state, encoder.backbone.embeddings.word_embeddings.weight
     surprise = []
     for row, length in enumerate(right["attention_mask"].sum(1).tolist()):
@@ -54,8 +53,3 @@ def test_the_anchors_that_are_contrasted_are_those_whose_masked_words_are_guesse
     loss = method.loss(views).floats()
     assert loss["masked_words"] == pytest.approx(0.5 * float(sum(surprise)) / len(surprise), rel=1e-5)
     assert loss["nt_xent"] == nt_xent(views.anchor, views.positive, 0.05).total
-
-
-def test_shortest_comes_before_longest():
-    with pytest.raises(ValueError, match=r"shortest is 0\.5 and longest 0\.25"):
-        DeCLUTR(shortest=0.5).prepare(make_encoder(layers=1))

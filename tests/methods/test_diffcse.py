@@ -2,7 +2,7 @@ import copy
 
 import pytest
 import torch
-from tiny import make_encoder, make_sentences, make_tokenizer
+from tiny import differing, make_encoder, make_sentences, make_tokenizer, seeded
 from transformers import BertConfig, BertForMaskedLM
 
 from cselab import SentenceEncoder
@@ -11,26 +11,21 @@ from cselab.methods import DiffCSE
 from cselab.methods.components import MaskedLMGenerator
 
 
-def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
-
-
 def tokens_and_blanks(encoder, share=0.5):
     tokens = encoder.tokenize(make_sentences(20))
     inner = tokens["attention_mask"].bool()
     return tokens, inner & (torch.rand(inner.shape, generator=seeded(1)) < share)
 
 
-def test_the_term_is_the_cross_entropy_of_which_tokens_were_replaced(trainer, batch):
+def test_the_term_is_the_cross_entropy_of_which_tokens_were_replaced(viewed, batch):
     method = DiffCSE(weight=0.5, masked=0.6)
-    encode, _ = trainer(method)
-    v = method.views(encode, batch)
+    v, *_ = viewed(method, batch, dropout=0.5)
     said = torch.where(v.replaced == 1, v.detected.sigmoid(), 1 - v.detected.sigmoid())
     assert 0 < v.replaced.mean() < 0.8
     assert method.loss(v).floats()["replaced_tokens"] == pytest.approx(-0.5 * said.log().mean().item(), rel=1e-5)
 
 
-@pytest.mark.parametrize(("masked", "expected"), [(0.0, 0.0), (1.0, 0.5)])
+@pytest.mark.parametrize("masked, expected", [(0.0, 0.0), (1.0, 0.5)])
 def test_only_masked_tokens_are_replaced(masked, expected, trainer, batch):
     method = DiffCSE(masked=masked)
     v = method.views(trainer(method)[0], batch)
@@ -84,7 +79,7 @@ def test_the_generator_stays_as_it_was_and_fills_blanks_only():
     assert torch.equal(filled, generator.fill(tokens, blanks, mask, seeded()))
     assert not torch.equal(filled, generator.fill(tokens, blanks, mask, seeded(1)))
     assert not any(weight.requires_grad for weight in generator.parameters())
-    assert all(torch.equal(value, before[name]) for name, value in generator.state_dict().items())
+    assert not differing(generator, before)
 
 
 def test_a_masked_language_model_of_one_s_own_guesses_from_its_softmax(tmp_path):

@@ -49,8 +49,8 @@ DIFFERENT = [  # the others are the default by another name
 ]
 
 every_method = pytest.mark.parametrize("name", METHODS)
-every_variant = pytest.mark.parametrize(("name", "variant"), VARIANTS)
-every_different_variant = pytest.mark.parametrize(("name", "variant"), DIFFERENT)
+every_variant = pytest.mark.parametrize("name, variant", VARIANTS)
+every_different_variant = pytest.mark.parametrize("name, variant", DIFFERENT)
 
 
 def margin(v):
@@ -189,13 +189,12 @@ def test_a_few_steps_lower_the_loss_and_tell_positives_from_negatives(name, vari
 
 
 @pytest.mark.parametrize(
-    ("name", "family"),
+    "name, family",
     [(name, family) for name in METHODS for family in FAMILIES if family in (family_for(name), "roberta")],
 )
-def test_dropout_makes_each_pair_of_views_differ_and_is_still_on_afterwards(name, family, trainer):
+def test_dropout_makes_each_pair_of_views_differ_and_is_still_on_afterwards(name, family, viewed):
     method = make(name)
-    encode, encoder = trainer(method, family)
-    views = method.views(encode, make_rows(method.columns, 12))
+    views, _, encoder = viewed(method, make_rows(method.columns, 12), family, dropout=0.5)
     assert all(part.training for part in encoder.modules())
     cosines = cosine_similarity(views.anchor, views.positive)
     if name not in WITHOUT_NOISE:
@@ -273,41 +272,8 @@ def test_an_unknown_parameter_or_variant_is_refused_with_the_allowed(name):
         create_method(name, tau=0.05)
     with pytest.raises(ValueError, match=f"unknown variant of {name} 'mine'.* Choose one of default"):
         create_method(name, variant="mine")
-
-
-@pytest.mark.parametrize(
-    ("name", "parameter", "value", "allowed"),
-    [("noise", "on", "positive", "'positives', 'negatives'"), ("simcse", "head", "None", "'mlp', 'none'")],
-)
-def test_an_unknown_choice_is_refused_with_the_allowed(name, parameter, value, allowed):
-    with pytest.raises(ValueError, match=f"{parameter} of {name} is '{value}'; expected one of {allowed}"):
-        create_method(name, **{parameter: value})
-
-
-def test_an_unknown_method_names_the_nearest_or_lists_the_known():
-    with pytest.raises(ValueError, match=r"unknown method 'simsce'\. Did you mean 'simcse'\?$"):
-        get_method("simsce")
-    with pytest.raises(ValueError, match=f"unknown method 'xyz'\\. Choose one of {', '.join(METHODS)}"):
+    with pytest.raises(ValueError, match=rf"Choose one of .*\b{name}\b"):
         get_method("xyz")
-
-
-@pytest.mark.parametrize(
-    ("name", "parameter", "value", "wanted"),
-    [
-        ("simcse", "temperature", 0, "a number above 0"),
-        ("simcse", "num_views", 2.5, "a whole number from 2 to 1,000"),
-        ("simcse", "symmetric", 1, "True or False"),
-        ("focal", "m", -1, "a number of at least 0"),
-        ("focal", "temperature", -1, "a number above 0, or None"),
-        ("whitenedcse", "momentum", 1, "a number of at least 0, below 1"),
-        ("whitenedcse", "num_groups", True, "a whole number of at least 1, or None"),
-        ("whitenedcse", "shrinkage", 1.5, "a number from 0 to 1"),
-        ("barlow_twins", "artificial_rows", -1, "a whole number of at least 0"),
-    ],
-)
-def test_a_value_out_of_range_or_of_another_type_is_refused_before_anything_is_trained(name, parameter, value, wanted):
-    with pytest.raises(ValueError, match=f"{parameter} of {name} is {value!r}; expected {wanted}$"):
-        create_method(name, **{parameter: value})
 
 
 def test_an_unknown_family_is_refused_with_the_known():

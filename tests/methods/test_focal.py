@@ -5,7 +5,7 @@ from cselab.methods import Focal
 
 
 @pytest.mark.parametrize(
-    ("family", "variant", "temperature"),
+    "family, variant, temperature",
     [
         ("bert", "default", 0.07),
         ("roberta", "default", 0.05),

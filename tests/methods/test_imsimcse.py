@@ -1,6 +1,4 @@
-import pytest
 import torch
-from tiny import make_encoder
 
 from cselab.methods import ImSimCSE
 
@@ -24,8 +22,3 @@ def test_the_clean_view_passes_gradients_to_the_encoder(trainer, batch):
     encode, encoder = trainer(method)
     method.views(encode, batch).clean.square().sum().backward()
     assert encoder.backbone.embeddings.word_embeddings.weight.grad.abs().max() > 0
-
-
-def test_without_both_parts_it_is_refused():
-    with pytest.raises(ValueError, match="is plain SimCSE: train simcse"):
-        ImSimCSE(off_dropout=False, weight=0).prepare(make_encoder(layers=1))

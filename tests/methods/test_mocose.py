@@ -1,5 +1,6 @@
 import pytest
 import torch
+from torch.testing import assert_close
 
 from cselab.methods import MoCoSE
 
@@ -8,7 +9,7 @@ def test_the_queue_starts_random_and_is_replaced_by_targets_newest_first(trainer
     method = MoCoSE(queue=20)
     encode, _ = trainer(method)
     first = method.views(encode, batch)
-    torch.testing.assert_close(first.negatives.norm(dim=1), torch.ones(20))
+    assert_close(first.negatives.norm(dim=1), torch.ones(20))
     second = method.views(encode, batch)
     assert torch.equal(second.negatives[:12], first.positive)
     assert torch.equal(second.negatives[12:], first.negatives[:8])
@@ -24,11 +25,10 @@ def test_the_momentum_rises_to_one_along_a_cosine(trainer, batch):
     assert seen == pytest.approx([0.6 + 0.4 * (1 - c) / 2 for c in (0.5**0.5, 0, -(0.5**0.5), -1, -1)])
 
 
-def test_targets_pass_no_predictor_and_no_gradient(trainer, batch):
+def test_targets_pass_no_predictor_and_no_gradient(viewed, batch):
     method = MoCoSE(fgsm=0.0)
-    encode, _ = trainer(method, dropout=0)
-    v = method.views(encode, batch)
-    torch.testing.assert_close(v.anchor, method.predictor(v.positive))
+    v, *_ = viewed(method, batch)
+    assert_close(v.anchor, method.predictor(v.positive))
     assert not v.positive.requires_grad and v.anchor.requires_grad
 
 

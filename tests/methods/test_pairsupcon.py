@@ -4,14 +4,14 @@ import pytest
 import torch
 from tiny import make_rows
 from torch.nn.functional import cosine_similarity
+from torch.testing import assert_close
 
 from cselab.methods import PairSupCon
 
 
-def test_each_negative_weighs_as_its_own_exponential(trainer):
+def test_each_negative_weighs_as_its_own_exponential(viewed):
     method = PairSupCon(temperature=0.5)
-    encode, _ = trainer(method, dropout=0)
-    v = method.views(encode, make_rows(method.columns, 6))
+    v, *_ = viewed(method, make_rows(method.columns, 6))
 
     def e(x, y):
         return exp(float(cosine_similarity(x, y, dim=0)) / 0.5)
@@ -32,7 +32,7 @@ def test_the_classifier_sees_both_vectors_before_the_head_and_their_distance(tra
     v = method.views(encode, rows)
     u, follows, denied = (encode([row[place] for row in rows], head=False) for place in range(3))
     expected = [torch.cat([u, other, (u - other).abs()], dim=1) for other in (denied, follows)]
-    torch.testing.assert_close(v.pairs, torch.cat(expected), atol=1e-6, rtol=1e-5)
+    assert_close(v.pairs, torch.cat(expected), atol=1e-6, rtol=1e-5)
     guesses = method.classifier(v.pairs).log_softmax(1)
     relation = -(guesses[:3, 0].mean() + guesses[3:, 1].mean()) / 2
-    torch.testing.assert_close(method.loss(v).terms["relation"], relation)
+    assert_close(method.loss(v).terms["relation"], relation)

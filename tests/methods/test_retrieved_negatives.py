@@ -2,14 +2,14 @@ from math import log
 
 import pytest
 import torch
-from tiny import make_encoder
+from tiny import make_encoder, seeded
 
 from cselab.methods import RetrievedNegatives, Setup, retrieved_negatives
 from cselab.methods.retrieved_negatives import nearest_others
 
 
 def test_the_nearest_others_are_those_of_a_full_search_whatever_the_blocks(monkeypatch):
-    vectors = torch.randn(23, 6, generator=torch.Generator().manual_seed(0))
+    vectors = torch.randn(23, 6, generator=seeded())
     unit = torch.nn.functional.normalize(vectors, dim=1)
     others = [[j for j in range(23) if j != i] for i in range(23)]
     expected = [sorted(others[i], key=lambda j: -float(unit[i] @ unit[j]))[:4] for i in range(23)]
@@ -18,10 +18,9 @@ def test_the_nearest_others_are_those_of_a_full_search_whatever_the_blocks(monke
         assert nearest_others(vectors, 4).tolist() == expected
 
 
-def test_a_sentence_is_contrasted_with_one_of_its_neighbours(trainer, batch):
+def test_a_sentence_is_contrasted_with_one_of_its_neighbours(viewed, batch):
     method = RetrievedNegatives(nearest=1)
-    encode, encoder = trainer(method, dropout=0)
-    v = method.views(encode, batch)
+    v, _, encoder = viewed(method, batch)
     vectors = make_encoder(layers=1, dropout=0).encode(batch, convert_to_tensor=True, normalize_embeddings=True)
     nearest = (vectors @ vectors.T).fill_diagonal_(-2).argmax(1).tolist()
     with torch.no_grad():
@@ -41,10 +40,9 @@ def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own(s
     assert found == set(method.neighbours[0].tolist())
 
 
-def test_a_sentence_that_was_retrieved_for_another_is_no_negative_of_itself(trainer, batch):
+def test_a_sentence_that_was_retrieved_for_another_is_no_negative_of_itself(viewed, batch):
     method = RetrievedNegatives(nearest=11, temperature=0.5)  # all others of the batch: some are anchors, too
-    encode, encoder = trainer(method, dropout=0)
-    v = method.views(encode, batch)
+    v, _, encoder = viewed(method, batch)
     with torch.no_grad():
         z = torch.nn.functional.normalize(encoder.head(encoder.encode(batch, convert_to_tensor=True)), dim=1).double()
         drawn = [int((torch.nn.functional.normalize(row, dim=0) @ z.float().T).argmax()) for row in v.negatives]

@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_sentences, seeded
 from torch import nn
 
 from cselab.methods import SCD, Setup, Views
@@ -29,7 +29,7 @@ def test_each_view_has_its_own_rate_of_dropout_in_every_layer_and_attention(trai
 def test_the_loss_agrees_with_the_formula():
     method = SCD(projection=5, redundancy=0.3, weight=0.7, temperature=0.2)
     method.build(Setup(make_encoder(layers=1), BATCH))
-    one, other = torch.randn(2, 9, 8, generator=torch.Generator().manual_seed(1))
+    one, other = torch.randn(2, 9, 8, generator=seeded(1))
     p, q = (method.projector(x).detach() for x in (one, other))
     correlations = torch.corrcoef(torch.cat([p, q], dim=1).T)[:5, 5:]
     own = torch.eye(5, dtype=torch.bool)

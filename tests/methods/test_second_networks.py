@@ -4,7 +4,7 @@ from math import exp, log
 
 import pytest
 import torch
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_sentences, seeded
 from torch.nn.functional import gelu
 from torch.testing import assert_close
 
@@ -14,10 +14,9 @@ from cselab.methods import ISBERT, PTBERT, SGOPT, Views
 BATCH = make_sentences(6)
 
 
-def test_pseudo_tokens_agree_with_the_formula_row_by_row(spied):
+def test_pseudo_tokens_agree_with_the_formula_row_by_row(viewed):
     method = PTBERT(pseudo_tokens=5, head="none")
-    encode, encoder = spied(method, dropout=0.0)
-    views = method.views(encode, BATCH)
+    views, _, encoder = viewed(method, BATCH)
     for row, text in enumerate(BATCH):
         states = encoder.backbone(**encoder.tokenize([text])).last_hidden_state[0]
         mixed = (method.pseudo @ states.T / 8**0.5).softmax(1) @ states
@@ -27,10 +26,9 @@ def test_pseudo_tokens_agree_with_the_formula_row_by_row(spied):
     assert views.anchor.requires_grad and not views.positive.requires_grad
 
 
-def test_in_the_released_form_the_pseudo_tokens_do_not_matter(spied):
+def test_in_the_released_form_the_pseudo_tokens_do_not_matter(viewed):
     method = PTBERT(variant="released", head="none")
-    encode, encoder = spied(method, dropout=0.0)
-    views = method.views(encode, BATCH)
+    views, _, encoder = viewed(method, BATCH)
     cls = encoder.backbone(**encoder.tokenize(BATCH)).last_hidden_state[:, 0]
     assert_close(views.anchor, cls)
     (slope,) = torch.autograd.grad(method.loss(views).total, method.pseudo)
@@ -47,7 +45,7 @@ def test_the_queue_of_pt_bert_holds_keys(spied):
 
 
 def test_sg_opt_agrees_with_loops(cosine):
-    generator = torch.Generator().manual_seed(0)
+    generator = seeded()
     anchor, *layers = torch.randn(4, 5, 3, generator=generator, dtype=torch.float64)
     rows = []
     for i in range(5):
@@ -60,10 +58,9 @@ def test_sg_opt_agrees_with_loops(cosine):
     assert found == {"self_guided": pytest.approx(sum(rows) / len(rows), rel=1e-6)}
 
 
-def test_sg_opt_contrasts_a_wide_projection_that_ends_in_gelu(spied):
+def test_sg_opt_contrasts_a_wide_projection_that_ends_in_gelu(viewed):
     method = SGOPT(projection=11)
-    encode, encoder = spied(method, dropout=0.0)
-    views = method.views(encode, BATCH)
+    views, _, encoder = viewed(method, BATCH)
     (first, _), (last, _) = encoder.head.dense_layers()
     inside = gelu(encoder.pooled(encoder.tokenize(BATCH)) @ first.weight.T + first.bias)
     assert_close(views.anchor, gelu(inside @ last.weight.T + last.bias), atol=1e-6, rtol=1e-4)
@@ -75,10 +72,9 @@ def cosine():
     return lambda u, v: float(torch.cosine_similarity(u, v, dim=0))
 
 
-def test_the_guides_are_the_mean_of_every_layer_of_a_frozen_copy(spied):
+def test_the_guides_are_the_mean_of_every_layer_of_a_frozen_copy(viewed):
     method = SGOPT(head="none")
-    encode, encoder = spied(method, dropout=0.5)
-    views = method.views(encode, BATCH)
+    views, encode, encoder = viewed(method, BATCH, dropout=0.5)
     frozen = make_encoder(layers=1, dropout=0.5)
     assert len(views.positives) == 2
     for pooling, guide in (("emb_last_mean", sum(views.positives) / 2), ("mean", views.positives[1])):
@@ -91,10 +87,9 @@ def test_the_guides_are_the_mean_of_every_layer_of_a_frozen_copy(spied):
     assert not encoder.backbone.embeddings.word_embeddings.weight.requires_grad
 
 
-def test_is_bert_tells_its_n_grams_from_those_of_others(spied):
+def test_is_bert_tells_its_n_grams_from_those_of_others(viewed):
     method = ISBERT()
-    encode, encoder = spied(method, dropout=0.0)
-    views = method.views(encode, BATCH)
+    views, encode, encoder = viewed(method, BATCH)
     assert_close(views.anchor, encoder.pooled(encoder.tokenize(BATCH)))
     assert [conv.weight.shape for conv in method.grams] == [(4, 8, 1), (2, 8, 3), (2, 8, 5)]
     loss = method.loss(views)

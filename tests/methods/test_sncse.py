@@ -8,20 +8,18 @@ ROWS = [("the cat sees a dog", "the cat never sees a dog"), ("a bird", "this is 
 COLON, OF = 'This sentence : "{sentence}" means [MASK].', 'This sentence of "{sentence}" means [MASK].'
 
 
-def test_the_anchor_stands_in_one_prompt_the_positive_and_the_denial_in_the_other(spied):
+def test_the_anchor_stands_in_one_prompt_the_positive_and_the_denial_in_the_other(viewed):
     method = SNCSE(head="none")
-    encode, encoder = spied(method, dropout=0.0)
-    v = method.views(encode, ROWS)
+    v, _, encoder = viewed(method, ROWS)
     said, denied = (list(column) for column in zip(*ROWS, strict=True))
     for found, texts, prompt in ((v.anchor, said, COLON), (v.positive, said, OF), (v.denial, denied, OF)):
         assert_close(found, encoder.pooled(encoder.tokenize(texts, template=prompt)))
     assert v.negatives is None and encoder.template == COLON
 
 
-def test_its_views_are_promptberts_and_its_loss_sncse_dropouts(spied):
+def test_its_views_are_promptberts_and_its_loss_sncse_dropouts(viewed):
     method, prompts = SNCSE(denoise=True), PromptBERT(first=COLON, second=OF)
-    encode, _ = spied(method, dropout=0.0)
-    v = method.views(encode, ROWS)
+    v, encode, _ = viewed(method, ROWS)
     prompts.prepare(encode.encoder)
     expected = prompts.views(encode, [said for said, _ in ROWS])
     assert_close(v.anchor, expected.anchor)

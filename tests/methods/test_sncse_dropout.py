@@ -13,7 +13,7 @@ def views(*cosines):
     return Views(anchor, anchor, denial=denial.requires_grad_())
 
 
-@pytest.mark.parametrize(("cosine", "margin"), [(0.95, 0.05), (0.9, 0), (0.8, 0), (0.7, 0), (0.5, 0.2), (-0.2, 0.9)])
+@pytest.mark.parametrize("cosine, margin", [(0.95, 0.05), (0.9, 0), (0.8, 0), (0.7, 0), (0.5, 0.2), (-0.2, 0.9)])
 def test_a_denial_may_be_a_little_less_similar_than_the_positive_and_no_more(cosine, margin):
     loss = SNCSEDropout(weight=2.0).loss(views(cosine, cosine)).floats()
     assert loss["bidirectional_margin"] == pytest.approx(2 * margin, abs=1e-5)

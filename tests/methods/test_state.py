@@ -5,14 +5,11 @@ from importlib.util import find_spec
 
 import pytest
 import torch
-from tiny import family_for, make_encoder, make_rows, make_sentences
+from tiny import Stopped, differing, family_for, make_encoder, make_rows, make_sentences, short_run, stop_at
 
 from cselab.methods import METHODS, Contrastive, Setup, create_method
-from cselab.training import TrainConfig, train
 
-CONFIG = TrainConfig(
-    steps=4, batch_size=8, lr=1e-3, seed=3, eval_every=2, checkpoint_every=2, max_length=24, precision="fp32"
-)
+CONFIG = {"steps": 4, "lr": 1e-3, "seed": 3, "eval_every": 2, "checkpoint_every": 2, "max_length": 24}
 OPTIONS = {name: method.small for name, method in METHODS.items()} | {"cline": {"variant": "released"}}
 FEW = make_sentences(8)
 ADAPTERS = "simcse, adapters of rank 2"
@@ -25,28 +22,19 @@ def spread(encoder):
     return {"score": -float((vectors @ vectors.T).mean())}
 
 
-class Killed(Exception):
-    pass
-
-
-def kill(run, row):
-    if row["step"] == 3:
-        raise Killed
-
-
 def run_training(name, output=None, callbacks=(), evaluator=None):
     method = create_method("simcse" if name == ADAPTERS else name, **OPTIONS.get(name, {}))
     encoder, rows = make_encoder(family_for(name), layers=1), make_rows(method.columns, 20)
     if name == ADAPTERS:
         encoder.add_adapter(2)
-    return train(encoder, method, rows, CONFIG, evaluator, callbacks, output, show_progress_bar=False)
+    return short_run(method, encoder, rows, evaluator, callbacks, output, **CONFIG)
 
 
 @pytest.mark.parametrize("name", [*METHODS, pytest.param(ADAPTERS, marks=WITH_PEFT)])
 def test_a_killed_run_ends_with_the_same_encoder_and_the_same_state(name, tmp_path):
     whole = run_training(name, evaluator=spread)
-    with pytest.raises(Killed):
-        run_training(name, tmp_path, [kill], spread)
+    with pytest.raises(Stopped):
+        run_training(name, tmp_path, [stop_at(3)], spread)
     resumed = run_training(name, tmp_path, evaluator=spread)
     again = run_training(name, tmp_path, evaluator=spread)
     assert (resumed.resumed_from, again.resumed_from) == (2, 4)
@@ -54,17 +42,10 @@ def test_a_killed_run_ends_with_the_same_encoder_and_the_same_state(name, tmp_pa
     assert [json.loads(line) for line in lines] == whole.history
     for run in (resumed, again):
         assert run.history == whole.history and run.best == whole.best
-        assert changed(run.method, whole.method) <= ({"_extra_state"} if run is again else set())  # the last draws
+        assert differing(run.method, whole.method) <= ({"_extra_state"} if run is again else set())  # the last draws
         folded = type(run.encoder.head) is not type(whole.encoder.head)  # saved heads have no batch norm left
-        apart = {key for key in changed(run.encoder, whole.encoder) if not (folded and key.startswith("head."))}
+        apart = {key for key in differing(run.encoder, whole.encoder) if not (folded and key.startswith("head."))}
         assert apart == set() and folded <= (run is again)
-
-
-def changed(one, other):
-    """The names of what only one has or what differs."""
-    state, expected = one.state_dict(), other.state_dict()
-    both = state.keys() & expected.keys()
-    return (state.keys() ^ expected.keys()) | {key for key in both if not torch.equal(state[key], expected[key])}
 
 
 def begun(name):
@@ -72,8 +53,8 @@ def begun(name):
     method = create_method(name, **OPTIONS.get(name, {}))
     encoder = make_encoder(family_for(name), layers=1)
     method.prepare(encoder)
-    method.seed(CONFIG.seed)
-    method.build(Setup(encoder, make_rows(method.columns, 20), CONFIG.seed))
+    method.seed(3)
+    method.build(Setup(encoder, make_rows(method.columns, 20), 3))
     return method
 
 
@@ -95,8 +76,7 @@ def test_what_a_checkpoint_would_lose_is_refused_at_once(kept, begun_in):
 
     seen = []
     with pytest.raises(TypeError, match=r"old of Forgetful .* self\.register_buffer\('old'"):
-        count = [lambda run, row: seen.append(row["step"])]
-        train(make_encoder(layers=1), Forgetful(), make_sentences(20), CONFIG, None, count, show_progress_bar=False)
+        short_run(Forgetful(), callbacks=[lambda run, row: seen.append(row["step"])], **CONFIG)
     assert max(seen, default=0) <= 1
 
 
@@ -105,11 +85,5 @@ def test_a_group_has_a_rate_of_its_own():
     key = "encoder.layer.0.output.dense.weight"
     of_encoder = run.encoder.backbone.state_dict()[key] - make_encoder(layers=1).backbone.state_dict()[key]
     of_method = run.method.classifier.weight - begun("pairsupcon").classifier.weight
-    most = CONFIG.steps * run.method.head_lr * 1.01
+    most = 4 * run.method.head_lr * 1.01
     assert 0 < of_method.abs().max() <= most < of_encoder.abs().max()
-
-
-def test_rows_without_the_methods_columns_are_refused():
-    with pytest.raises(ValueError, match=r"corpus\[1\] is 2 texts, .*read_rows .* World\(\)\.rows"):
-        rows = [("a", "b", "c"), ("a", "b")] * 9
-        train(make_encoder(layers=1), create_method("ease"), rows, CONFIG, show_progress_bar=False)

@@ -47,13 +47,6 @@ def test_the_names_of_clusters_do_not_matter(measure):
     assert measure(renamed, renamed) == pytest.approx(100)
 
 
-def test_mutual_information_of_independent_partitions_is_zero_and_of_a_coarser_one_a_closed_form():
-    labels = np.repeat(np.arange(4), 10)
-    assert normalized_mutual_information(np.tile([0, 1], 20), labels) == pytest.approx(0, abs=1e-9)
-    # two halves know one of two bits: 1 bit over the mean of 1 and 2 bits
-    assert normalized_mutual_information(labels // 2, labels) == pytest.approx(100 / 1.5)
-
-
 def test_the_arithmetic_normalised_mutual_information_is_the_v_measure():
     random = np.random.default_rng(1)
     clusters, labels = random.integers(6, size=80), random.integers(4, size=80)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from cselab.metrics import DegenerateEmbeddings, alignment, effective_rank, mean_cosine, uniformity
+from cselab.metrics import alignment, effective_rank, feature_correlation, mean_cosine, uniformity
 from cselab.metrics.degenerate import require_sound, unit_rows
+from cselab.metrics.geometry import rank
 
 ROWS = np.random.default_rng(0).normal(size=(40, 6))
 CLOSE = {"rtol": 1e-5, "atol": 1e-6}
@@ -28,15 +29,8 @@ def test_directions_do_not_depend_on_the_type(kind):
     rows = (20 * ROWS).round().astype(kind)
     floats = rows.astype(np.float64)
     rows[0] = floats[0] = 1
-    for measure in (mean_cosine, uniformity, effective_rank, lambda x: alignment(x, x[list(range(40))[::-1]])):
+    turned = lambda x: alignment(x, x[list(range(40))[::-1]])  # noqa: E731
+    for measure in (mean_cosine, uniformity, effective_rank, feature_correlation, rank, turned):
         assert measure(rows) == pytest.approx(measure(floats), rel=1e-4)
         if np.dtype(kind).isnative:
             assert measure(torch.from_numpy(rows)) == pytest.approx(measure(rows), rel=1e-6)
-
-
-def test_each_reason_is_told():
-    for spoilt, said in ((0.0, "1 embeddings are zero vectors"), (np.nan, "not finite"), (np.inf, "not finite")):
-        rows = ROWS.copy()
-        rows[7] = spoilt
-        with pytest.raises(DegenerateEmbeddings, match=said):
-            mean_cosine(rows)

@@ -2,7 +2,6 @@ import math
 
 import numpy as np
 import pytest
-import torch
 
 from cselab.metrics import geometry
 from cselab.metrics.geometry import (
@@ -116,19 +115,6 @@ def test_the_blocks_change_nothing(measure, rows, monkeypatch):
     monkeypatch.setattr(geometry, "ROWS_AT_ONCE", rows)
     monkeypatch.setattr(geometry, "_unit_blocks", lambda x, block=0: blocks(x, rows))
     assert measure(cloud()) == pytest.approx(whole, rel=1e-12)
-
-
-@pytest.mark.parametrize("measure", [*MEASURES, rank])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_arrays_and_tensors_give_the_same(measure, dtype):
-    x = cloud(dtype=dtype)
-    assert measure(torch.tensor(x, requires_grad=True)) == measure(x)
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-def test_half_precision_is_read_in_full(measure):
-    x = torch.tensor(cloud()).half()
-    assert measure(x) == pytest.approx(measure(x.float()), rel=1e-6)
 
 
 # -------------------------------------------------------------------------------------------- sampling

@@ -1,5 +1,6 @@
 import pytest
 import torch
+from tiny import seeded
 
 from cselab.losses import dimension_contrastive
 from cselab.metrics.rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
@@ -12,7 +13,7 @@ def loss_of_matrix(matrix, weight):
 
 @pytest.mark.parametrize("weight", [0.012, 0.3, 1.0])
 def test_no_matrix_of_the_rank_goes_below_the_floor_and_the_best_one_comes_to_it(weight):
-    generator = torch.Generator().manual_seed(0)
+    generator = seeded()
     left, right = torch.randn(2, 12, 3, generator=generator, dtype=torch.float64).mul(0.5)
     left.requires_grad_(), right.requires_grad_()
     optimizer = torch.optim.LBFGS([left, right], max_iter=2000, line_search_fn="strong_wolfe", tolerance_change=1e-14)
@@ -41,7 +42,7 @@ def test_a_simplex_of_dimensions_reaches_the_floor_of_the_dimension_wise_loss():
 
 
 def test_random_views_stay_above_the_floor_of_the_dimension_wise_loss():
-    generator = torch.Generator().manual_seed(1)
+    generator = seeded(1)
     for _ in range(20):
         views = torch.randn(2, 6, 9, generator=generator, dtype=torch.float64)
         assert float(dimension_contrastive(*views, temperature=0.5).total) > dimension_contrastive_floor(9, 0.5)

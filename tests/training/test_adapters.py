@@ -5,27 +5,20 @@ import json
 import families
 import pytest
 import torch
-from tiny import family_for, make_encoder, make_rows, make_sentences
+from tiny import family_for, make_encoder, make_rows, short_run
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import METHODS, create_method
-from cselab.training import TrainConfig, train
 
 peft = pytest.importorskip("peft", reason="adapters are made by peft")
 
 NEEDED = {"noise": {"variance": 0.1}, "moco": {"queue": 8}, "cert": {"queue": 8}, "scd": {"projection": 8}}
-CONFIG = TrainConfig(steps=2, batch_size=8, lr=1e-2, precision="fp32")
-CORPUS = make_sentences(24)
 
 
 def adapted(adapter=2, **kind):
     encoder = make_encoder(layers=1, **kind)
     encoder.add_adapter(adapter)
     return encoder
-
-
-def quietly(encoder, method="simcse", rows=CORPUS, config=CONFIG, **options):
-    return train(encoder, method, rows, config, show_progress_bar=False, **options)
 
 
 @pytest.mark.filterwarnings("ignore::cselab.encoders.encoder.UnknownTokensWarning")  # a tokenizer of few words
@@ -36,23 +29,23 @@ def test_with_every_method_the_adapters_learn_and_the_transformer_stays(name):
     method, rows = create_method(name, **NEEDED.get(name, {})), make_rows(METHODS[name].columns, 24)
     if name == "dcpcse":
         with pytest.raises(ValueError, match="are all frozen or disabled, so dcpcse would train none of them"):
-            quietly(encoder, method, rows)
+            short_run(method, encoder, rows)
         return
-    quietly(encoder, method, rows)
+    short_run(method, encoder, rows)
     changed = {key for key, weight in encoder.backbone.named_parameters() if not torch.equal(weight, before[key])}
     assert changed and all("lora_" in key for key in changed)
 
 
 def test_adapters_are_part_of_a_run_which_is_read_back_to_the_bit(tmp_path):
     encoder = adapted()
-    quietly(encoder, output=tmp_path / "run")
+    short_run(encoder=encoder, output=tmp_path / "run")
     told = json.loads((tmp_path / "run" / "run.json").read_text())["identity"]["encoder"]["adapter"]
     assert told["peft_type"] == "LORA" and (told["r"], told["lora_alpha"]) == (2, 4)
-    again = quietly(adapted(), output=tmp_path / "run")
+    again = short_run(encoder=adapted(), output=tmp_path / "run")
     assert again.resumed_from == 2 and again.encoder.weights_hash() == encoder.weights_hash()
     for other in (adapted(3), make_encoder(layers=1)):
         with pytest.raises(ValueError, match="holds a run with a different encoder"):
-            quietly(other, output=tmp_path / "run")
+            short_run(encoder=other, output=tmp_path / "run")
 
 
 def switched_off(encoder):
@@ -64,7 +57,7 @@ def frozen(encoder):
 
 
 @pytest.mark.parametrize(
-    ("adapter", "spoilt", "said"),
+    "adapter, spoilt, said",
     [
         (2, switched_off, r"or disabled, so simcse would train none of them: enable_adapters\(\)"),
         (2, frozen, "are all frozen or disabled"),
@@ -78,10 +71,10 @@ def test_adapters_that_do_not_learn_are_refused(adapter, spoilt, said):
         spoilt(encoder)
     before, drawn = encoder.weights_hash(), torch.get_rng_state()
     if said is None:
-        quietly(encoder)
+        short_run(encoder=encoder)
     else:
         with pytest.raises(ValueError, match=said):
-            quietly(encoder)
+            short_run(encoder=encoder)
         assert encoder.weights_hash() == before
     assert torch.equal(torch.get_rng_state(), drawn)
 
@@ -93,5 +86,4 @@ def test_adapters_of_each_family_are_trained(family):
     encoder.dropout = 0.1
     encoder.add_adapter(2)
     before = encoder.weights_hash()
-    quietly(encoder)
-    assert encoder.weights_hash() != before
+    assert short_run(encoder=encoder).encoder.weights_hash() != before

@@ -3,8 +3,8 @@
 import runpy
 from pathlib import Path
 
-import torch
 from tiny import make_encoder, make_sentences
+from torch.testing import assert_close
 
 import cselab.encoders.training_forward
 from cselab import TrainConfig, train
@@ -18,7 +18,7 @@ def test_the_straight_lines_give_the_weights_of_the_trainer(monkeypatch):
     config = TrainConfig(steps=8, batch_size=8, lr=1e-3, seed=7, precision="fp32")
     run = train(trained, "simcse", sentences, config, show_progress_bar=False)
     losses = runpy.run_path(str(EXAMPLE))["train_simcse"](plain, sentences, steps=8, batch_size=8, lr=1e-3, seed=7)
-    torch.testing.assert_close(losses, run.curve("loss")[1])
+    assert_close(losses, run.curve("loss")[1])
     for name, weight in plain.backbone.named_parameters():
         if not name.endswith("key.bias"):  # its gradient is 0 but for rounding, of which AdamW makes a step
-            torch.testing.assert_close(weight, trained.backbone.get_parameter(name), rtol=1e-3, atol=1e-5)
+            assert_close(weight, trained.backbone.get_parameter(name), rtol=1e-3, atol=1e-5)

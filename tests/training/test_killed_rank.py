@@ -12,26 +12,23 @@ from pathlib import Path
 from unittest.mock import patch
 
 import pytest
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_sentences, short_run
 from two_processes import TORCHRUN, launch
 
 import cselab.training
 from cselab.encoders.checkpoint import read_info
-from cselab.training import TrainConfig, train
 
 pytestmark = pytest.mark.slow
 
 CORPUS = make_sentences(40)
-CONFIG = TrainConfig(
-    steps=8, batch_size=8, lr=1e-2, seed=3, eval_every=8, checkpoint_every=2, warmup=0.2, precision="fp32"
-)
+CONFIG = {"steps": 8, "seed": 3, "eval_every": 8, "checkpoint_every": 2, "warmup": 0.2}
 
 
 def run_training(output=None):
     """Without dropout, which several processes draw otherwise than one."""
     encoder = make_encoder(layers=1, dropout=0)
     with patch("cselab.training.loop.check_views_differ"):
-        return train(encoder, "simcse", CORPUS, CONFIG, output=output, show_progress_bar=False)
+        return short_run("simcse", encoder, CORPUS, output=output, **CONFIG)
 
 
 def signal_at(step, number, first):

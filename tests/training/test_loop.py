@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from accelerate import PartialState
-from tiny import LONGEST, make_encoder, make_sentences, write_checkpoint
+from tiny import Stopped, differing, make_encoder, make_sentences, short_run, stop_at, write_checkpoint
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import cselab.encoders.speed
@@ -18,35 +18,17 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.losses import Loss, info_nce
 from cselab.methods import Setup, SimCSE, WhitenedCSE, create_method
-from cselab.training import Run, StopTraining, TrainConfig, TrainingDiverged, train
+from cselab.training import Run, StopTraining, TrainingDiverged
 from cselab.training.run_folder import RunFolder, RunFolderError
 
 CORPUS = make_sentences(60)
-CONFIG = {"steps": 6, "batch_size": 8, "lr": 1e-2, "eval_every": 2, "seed": 7, "precision": "fp32"}
+CONFIG = {"steps": 6, "eval_every": 2, "seed": 7}
+OPTIONS = {"noise": {"variance": 0.1}, "barlow_twins": {"artificial_rows": 5}}
 
 
-def run_training(method="simcse", encoder=None, corpus=CORPUS, evaluator=None, callbacks=(), output=None, **config):
+def run_training(method="simcse", encoder=None, corpus=CORPUS, **options):
     """A short run; what differs from CONFIG is an argument."""
-    encoder = encoder if encoder is not None else make_encoder(layers=1)
-    return train(
-        encoder,
-        method,
-        corpus,
-        TrainConfig(**{**CONFIG, **config}),
-        evaluator,
-        callbacks,
-        output,
-        show_progress_bar=False,
-    )
-
-
-def weights(run):
-    return {name: value.clone() for name, value in run.encoder.state_dict().items()}
-
-
-def assert_equal_weights(first, second):
-    assert first.keys() == second.keys()
-    assert [name for name in first if not torch.equal(first[name], second[name])] == []
+    return short_run(method, encoder, corpus, **CONFIG | options)
 
 
 class Spread:
@@ -100,13 +82,12 @@ def test_the_history_has_a_row_a_step_with_every_named_term():
 
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse", "noise", "barlow_twins"])
 def test_the_same_seed_gives_the_same_history_and_weights_bit_for_bit(method):
-    options = {"noise": {"variance": 0.1}, "barlow_twins": {"artificial_rows": 5}}.get(method, {})
     runs = []
     for disturbance in (1, 2):
         torch.manual_seed(disturbance)  # whatever the caller's random numbers are
-        runs.append(run_training(create_method(method, **options), evaluator=Spread()))
+        runs.append(run_training(create_method(method, **OPTIONS.get(method, {})), evaluator=Spread()))
     assert runs[0].history == runs[1].history
-    assert_equal_weights(weights(runs[0]), weights(runs[1]))
+    assert not differing(runs[0].encoder, runs[1].encoder)
 
 
 def test_the_caller_s_random_numbers_are_not_disturbed():
@@ -129,12 +110,6 @@ def test_a_run_is_one_line_to_read():
     loss = run.history[-1]["loss"]
     assert repr(run).startswith(f"Run(SimCSE(), step 6, loss {loss:.4f}, best dev score 50.00 at step 2, ")
     assert len(repr(run)) < 120
-
-
-def test_training_makes_the_loss_fall():
-    encoder = make_encoder(layers=1, dropout=0.05)
-    loss = run_training(encoder=encoder, steps=60, batch_size=16, eval_every=60).curve("loss")[1]
-    assert np.mean(loss[-5:]) < 0.8 * np.mean(loss[:5])
 
 
 # ------------------------------------------------------------------------------------ batches and schedule
@@ -185,7 +160,7 @@ def test_an_epoch_is_every_sentence_once_in_a_new_order_without_the_incomplete_b
     assert epochs[0] != epochs[1] and epochs[0] != CORPUS[:56]
 
 
-@pytest.mark.parametrize(("epochs", "steps"), [(1, 7), (0.5, 4), (0.01, 1), (3, 21)])
+@pytest.mark.parametrize("epochs, steps", [(1, 7), (0.5, 4), (0.01, 1), (3, 21)])
 def test_epochs_become_steps(epochs, steps):
     assert run_training(steps=None, epochs=epochs, eval_every=100).history[-1]["step"] == steps
 
@@ -203,7 +178,7 @@ def rates(steps, warmup, monkeypatch):
     return found
 
 
-@pytest.mark.parametrize(("steps", "warmup"), [(6, 0.0), (10, 0.2), (10, 0.5), (3, 0.9), (1, 0.0), (1, 0.9)])
+@pytest.mark.parametrize("steps, warmup", [(6, 0.0), (10, 0.2), (10, 0.5), (3, 0.9), (1, 0.0), (1, 0.9)])
 def test_the_rate_rises_linearly_and_falls_linearly_to_zero(steps, warmup, monkeypatch):
     rising = round(warmup * steps)
     expected = [
@@ -218,11 +193,10 @@ def test_the_rate_rises_linearly_and_falls_linearly_to_zero(steps, warmup, monke
 @pytest.mark.usefixtures("equal_views")
 def test_a_step_is_adamw_on_the_clipped_gradient_of_the_loss():
     """One step by hand, dropout off: the loss of the two (equal) views, its gradient cut to length `clip`."""
-    by_hand = make_encoder(layers=1, dropout=0)
-    log = []
+    log, by_hand = [], make_encoder(layers=1, dropout=0)
     run = run_training(Seen(log), make_encoder(layers=1, dropout=0), steps=1, clip=0.5, weight_decay=0.1)
     by_hand.attach_head(SimCSE().build(Setup(by_hand, log[0], CONFIG["seed"])))
-    optimizer = torch.optim.AdamW(by_hand.parameters(), lr=CONFIG["lr"], weight_decay=0.1)
+    optimizer = torch.optim.AdamW(by_hand.parameters(), lr=0.01, weight_decay=0.1)
     view = by_hand.head(by_hand.pooled(by_hand.tokenize(log[0])))
     loss = info_nce(view, view, 0.05).total
     loss.backward()
@@ -259,7 +233,7 @@ def test_the_best_weights_are_kept_and_step_zero_is_only_looked_at():
     evaluator = Scripted(9.0, 1.0, 3.0, 2.0)  # at steps 0, 2, 4, 6
     run = run_training(evaluator=evaluator)
     assert run.best == run.history[4] and run.best["score"] == 3.0
-    assert_equal_weights(weights(run), evaluator.seen[2])
+    assert not differing(run.encoder, evaluator.seen[2])
     assert not run.encoder.training
     assert run_training(evaluator=Scripted(0.0, 1.0, 1.0, 1.0)).best["step"] == 2  # of equal scores the first
     last = run_training(evaluator=Spread(), steps=5, eval_every=3)
@@ -281,15 +255,14 @@ def test_the_evaluator_sees_the_representation_asked_for_with_dropout_off():
     assert seen == [("backbone", False)] * 4
 
 
-@pytest.mark.parametrize("scores", [{}, {"score": math.nan}, {"score": math.inf}, {"alignment": 1.0}])
-def test_an_evaluator_without_a_finite_score_is_an_error(scores):
-    with pytest.raises(ValueError, match="the evaluator must return a finite number called 'score'"):
-        run_training(evaluator=lambda encoder: scores)
-
-
-@pytest.mark.parametrize("found", [None, [1.0], "text", {"score": "text"}, 3.0])
-def test_evaluator_without_numbers_is_named(found):
-    with pytest.raises(TypeError, match="the evaluator must return numbers by name"):
+@pytest.mark.parametrize(
+    "found",
+    [{}, {"score": math.nan}, {"score": math.inf}, {"alignment": 1.0}, None, [1.0], "text", {"score": "text"}, 3.0],
+)
+def test_an_evaluator_without_a_finite_score_is_refused(found):
+    numbers = isinstance(found, dict) and found != {"score": "text"}
+    kind, said = (ValueError, "a finite number called 'score'") if numbers else (TypeError, "numbers by name")
+    with pytest.raises(kind, match=f"the evaluator must return {said}"):
         run_training(evaluator=lambda encoder: found)
 
 
@@ -338,7 +311,7 @@ class Exploding(SimCSE):
 
 
 in_value_or_gradient = pytest.mark.parametrize(
-    ("where", "message"),
+    "where, message",
     [
         ("value", r"diverged at step 5: the term 'odd_term' of the loss is nan"),
         ("gradient", r"diverged at step 5: the gradient is nan \(the loss is "),
@@ -377,7 +350,7 @@ def test_numbers_that_are_read_late_are_the_same_numbers(method, request, tmp_pa
     request.getfixturevalue("queued")
     late = run_training(method, evaluator=Spread(), output=tmp_path / "late", **options)
     assert late.history == at_once.history and late.best == at_once.best
-    assert_equal_weights(weights(late), weights(at_once))
+    assert not differing(late.encoder, at_once.encoder)
     files = [(folder / "history.jsonl").read_text() for folder in (tmp_path / "late", tmp_path / "at once")]
     assert files[0] == files[1]
 
@@ -398,11 +371,9 @@ def test_late_rows_reach_the_callbacks_in_order_and_evaluated_ones_with_their_en
 
 
 def test_a_callback_stops_a_late_run_where_its_row_is_read(queued):
-    def stop(run, row):
-        if row["step"] == 3:
-            raise StopTraining("enough")
-
-    run = run_training(callbacks=[stop], steps=40, eval_every=40, evaluator=Scripted(1.0, 2.0))
+    run = run_training(
+        callbacks=[stop_at(3, StopTraining("enough"))], steps=40, eval_every=40, evaluator=Scripted(1.0, 2.0)
+    )
     assert run.stopped == "enough" and [row["step"] for row in run.history] == list(range(17))
     assert run.best["step"] == 16 and run.best["score"] == 2.0
 
@@ -466,9 +437,8 @@ def test_no_step_asks_the_device_for_a_number(method, queued, monkeypatch):
         return step(optimizer)
 
     monkeypatch.setattr(torch.optim.AdamW, "step", counted)
-    options = {"noise": {"variance": 0.1}, "barlow_twins": {"artificial_rows": 5}}.get(method, {})
     with waits:
-        run = run_training(create_method(method, **options), steps=20, eval_every=100)
+        run = run_training(create_method(method, **OPTIONS.get(method, {})), steps=20, eval_every=100)
     assert [row["step"] for row in run.history] == [*range(21)]
     own_check = 3 if method == "whitenedcse" else 0  # of its permutations, which are drawn on the CPU
     assert counts[1:15] == [own_check] * 14 and counts[16:19] == [own_check] * 3
@@ -477,8 +447,6 @@ def test_no_step_asks_the_device_for_a_number(method, queued, monkeypatch):
 @pytest.mark.gpu
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse", "imsimcse", "focal", "noise"])
 def test_no_step_on_the_gpu_waits_for_it(method, monkeypatch):
-    if not torch.cuda.is_available():
-        pytest.skip("there is no CUDA device")
     batch_of_step = cselab.training.loop.batch_of_step
 
     def watched(corpus, config, step):  # from the batch of step 5 to that of step 8
@@ -487,65 +455,18 @@ def test_no_step_on_the_gpu_waits_for_it(method, monkeypatch):
 
     monkeypatch.setattr(cselab.training.loop, "batch_of_step", watched)
     PartialState._reset_state()
-    options = {"variance": 0.1} if method == "noise" else {}
-    run = run_training(create_method(method, **options), steps=10, eval_every=100)
+    run = run_training(create_method(method, **OPTIONS.get(method, {})), steps=10, eval_every=100)
     assert run.encoder.device.type == "cuda" and [row["step"] for row in run.history] == [*range(11)]
 
 
 # ------------------------------------------------------------------------------------ bad input
 
 
-@pytest.mark.parametrize(
-    ("corpus", "options", "kind", "message"),
-    [
-        ([], {}, ValueError, "sentences is empty"),
-        ("one string", {}, TypeError, "corpus is 'one string'; expected a list"),
-        ([*CORPUS[:9], ""], {}, ValueError, r"sentences\[9\] is an empty string"),
-        ([*CORPUS[:9], None], {}, TypeError, r"sentences\[9\] is None"),
-        (CORPUS[:7], {}, ValueError, "sentences in the corpus: 7, fewer than one batch of 8"),
-        (["the same"] * 50, {}, ValueError, r"sentences in the corpus: 1 \(of 50\).*cannot be contrasted with itself"),
-        (CORPUS, {"batch_size": 1}, ValueError, "batch_size is 1; expected a whole number of at least 2"),
-        (CORPUS, {"max_length": 64}, ValueError, f"max_length must be between 3 and {LONGEST} .*, got 64"),
-    ],
-)
-def test_a_corpus_that_cannot_be_trained_on_is_refused(corpus, options, kind, message, tmp_path):
-    with pytest.raises(kind, match=message):
-        run_training(corpus=corpus, output=tmp_path / "run", **options)
-    assert not (tmp_path / "run").exists()
-
-
 def test_groups_that_do_not_fit_are_refused(tmp_path):
-    with pytest.raises(ValueError, match="num_groups=3 does not divide the width 8; the nearest that do: 2, 4"):
-        run_training(create_method("whitenedcse", num_groups=3))
     with pytest.raises(ValueError, match="4 rows are too few to whiten groups of 4 channels, which need 5"):
         run_training(create_method("whitenedcse", num_groups=2), batch_size=4, output=tmp_path)
     # nothing is lost: the folder takes the corrected settings
     run_training(create_method("whitenedcse", num_groups=4), batch_size=4, output=tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"steps": -3}, "steps is -3; expected a whole number from 1 to 1,000,000,000, or None$"),
-        ({"steps": 10**10}, "steps is 10000000000; expected .* to 1,000,000,000, or None: at 100 steps"),
-        ({"batch_size": 1}, "batch_size is 1; expected a whole number of at least 2: a single sentence"),
-        ({"epochs": 0}, "epochs is 0; expected a number above 0, of at most 1,000,000$"),
-        ({"lr": -1e-5}, "lr is -1e-05; expected a number from 0 to 1,000,000"),
-        ({"lr": math.nan}, "lr is nan; expected a number"),
-        ({"weight_decay": -1}, "weight_decay is -1; expected a number from 0"),
-        ({"clip": 0}, "clip is 0; expected a number above 0"),
-        ({"eval_every": 0}, "eval_every is 0; expected a whole number of at least 1"),
-        ({"checkpoint_every": 0}, "checkpoint_every is 0; expected a whole number of at least 1"),
-        ({"max_length": 2}, "max_length is 2; expected a whole number of at least 3"),
-        ({"warmup": 1.0}, "warmup is 1.0; expected a number of at least 0, below 1: it is a share of the steps"),
-        ({"seed": 2**63}, "seed is 9223372036854775808; expected a whole number from -9,223,"),
-        ({"precision": "fp8"}, "precision is 'fp8'; expected one of 'auto', 'fp32', 'bf16'"),
-        ({"representation": "haed"}, "representation is 'haed'; expected one of 'backbone', 'head'"),
-    ],
-)
-def test_a_setting_out_of_range_is_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        TrainConfig(**options)
 
 
 # ------------------------------------------------------------------------------------ output folders
@@ -604,7 +525,7 @@ def test_the_record_says_what_ran_and_with_what(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change, message",
     [
         ({"method": "imsimcse"}, r"a different method \(name was 'simcse', now 'imsimcse'\)"),
         ({"method": SimCSE(temperature=0.1)}, r"a different method \(temperature was 0.05, now 0.1\)"),
@@ -650,18 +571,6 @@ def test_a_folder_in_use_is_refused(tmp_path):
     run_training(output=tmp_path / "run", steps=1)
 
 
-class Stopped(Exception):
-    pass
-
-
-def stop_at(step):
-    def callback(run, row):
-        if row["step"] == step:
-            raise Stopped
-
-    return callback
-
-
 def start_and_stop(output, step=5, **options):
     with pytest.raises(Stopped):
         run_training(output=output, callbacks=[stop_at(step)], **options)
@@ -673,7 +582,7 @@ def test_a_best_score_is_not_forgotten_where_the_evaluator_would_not_repeat_it(t
     start_and_stop(tmp_path, step=4, evaluator=first, **options)
     run = run_training(evaluator=Scripted(2.0, 3.0), output=tmp_path, **options)
     assert (run.best["step"], run.best["score"]) == (4, 5.0)
-    assert_equal_weights(weights(run), first.seen[2])
+    assert not differing(run.encoder, first.seen[2])
 
 
 def test_resume_refuses_missing_best_weights(tmp_path):
@@ -704,7 +613,7 @@ def test_a_run_stopped_before_its_first_checkpoint_gives_its_folder_to_any_other
     start_and_stop(tmp_path, step=5, seed=8)
     run = run_training(output=tmp_path, seed=8)
     assert run.resumed_from == 4 and run.best is None
-    assert_equal_weights(weights(run), weights(run_training(seed=8)))
+    assert not differing(run.encoder, run_training(seed=8).encoder)
 
 
 @pytest.mark.parametrize("file", ["checkpoint.safetensors", "best.safetensors", "run.json"])
@@ -719,13 +628,6 @@ def test_a_damaged_file_of_a_run_is_named(file, damage, tmp_path):
     (tmp_path / file).write_bytes(content)
     with pytest.raises((CheckpointError, RunFolderError), match=file.replace(".", r"\.")):
         run_training(output=tmp_path, evaluator=Spread())
-
-
-@pytest.mark.parametrize("content", ["{}", "[]", '"text"', '{"finished": false}', '{"finished": true, "identity": []}'])
-def test_a_record_that_says_nothing_is_named(content, tmp_path):
-    (tmp_path / "run.json").write_text(content)
-    with pytest.raises(CheckpointError, match=r"run\.json is damaged"):
-        run_training(output=tmp_path)
 
 
 def test_leftovers_of_a_kill_are_cleared_away(tmp_path):
@@ -764,7 +666,7 @@ def test_a_run_goes_on_in_the_precision_it_began_in(tmp_path, monkeypatch):
     monkeypatch.setattr(cselab.encoders.speed, "faster_in_bf16", lambda: False)
     run = run_training(output=tmp_path, precision="auto")
     assert run.resumed_from == 4
-    assert_equal_weights(weights(run), weights(run_training(precision="bf16")))
+    assert not differing(run.encoder, run_training(precision="bf16").encoder)
 
 
 def test_a_plain_checkpoint_without_a_chosen_pooling_is_trained_on_cls(tmp_path):
@@ -790,18 +692,15 @@ def test_patience_ends_a_run_that_gets_no_better(tmp_path):
     assert run.stopped == "no better dev score in 2 evaluations, step 3"
     again = run_training(evaluator=Scripted(*scores), output=tmp_path, eval_every=1, patience=2)
     assert again.stopped == run.stopped and again.resumed_from == 3 and again.history == run.history
-    assert_equal_weights(weights(again), weights(run))
+    assert not differing(again.encoder, run.encoder)
     whole = run_training(evaluator=Scripted(*scores), eval_every=1)
     assert whole.stopped is None and whole.history[-1]["step"] == 6
-    assert_equal_weights(weights(whole), weights(run))  # both kept step 1
+    assert not differing(whole.encoder, run.encoder)  # both kept step 1
 
 
 def test_a_callback_may_stop_the_run_which_is_returned_with_its_best_weights(tmp_path):
-    def enough(run, row):
-        if row["step"] == 3:
-            raise StopTraining("seen enough")
-
-    run = run_training(evaluator=Scripted(1.0, 2.0, 5.0, 4.0), callbacks=[enough], output=tmp_path, eval_every=1)
+    enough = [stop_at(3, StopTraining("seen enough"))]
+    run = run_training(evaluator=Scripted(1.0, 2.0, 5.0, 4.0), callbacks=enough, output=tmp_path, eval_every=1)
     assert (run.stopped, run.history[-1]["step"], run.best["step"]) == ("seen enough", 3, 2)
     assert (SentenceEncoder.from_pretrained(tmp_path).encode(CORPUS[:3]) == run.encoder.encode(CORPUS[:3])).all()
 
@@ -818,11 +717,8 @@ def test_each_terms_pull_is_measured_at_evaluated_steps():
 
 
 def test_a_run_stopped_before_its_first_evaluation_is_scored_where_it_stops(tmp_path):
-    def stop(run, row):
-        if row["step"] == 1:
-            raise StopTraining("enough")
-
-    run = run_training(evaluator=Scripted(1.0, 2.0), callbacks=[stop], output=tmp_path / "run", eval_every=5)
+    enough = [stop_at(1, StopTraining("enough"))]
+    run = run_training(evaluator=Scripted(1.0, 2.0), callbacks=enough, output=tmp_path / "run", eval_every=5)
     assert run.stopped == "enough" and run.best["step"] == 1 and run.best["score"] == 2.0
     lines = (tmp_path / "run" / "history.jsonl").read_text().splitlines()
     assert json.loads(lines[-1])["score"] == 2.0
@@ -833,8 +729,6 @@ def test_a_run_stopped_before_its_first_evaluation_is_scored_where_it_stops(tmp_
 @pytest.mark.gpu
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse"])
 def test_a_step_on_the_gpu_is_that_on_the_cpu(method):
-    if not torch.cuda.is_available():
-        pytest.skip("there is no CUDA device")
     runs = []
     for cpu in (True, False):
         PartialState._reset_state()

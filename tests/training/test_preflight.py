@@ -3,14 +3,12 @@
 import families
 import pytest
 import torch
-from tiny import make_encoder, make_rows
+from tiny import make_encoder, make_rows, short_run
 
 from cselab.encoders.encoder import SentenceEncoder, UnknownTokensWarning
 from cselab.methods import METHODS, Setup, create_method
 from cselab.training import TrainConfig, train
 from cselab.training.preflight import check_views_differ
-
-CONFIG = TrainConfig(steps=1, batch_size=8, lr=1e-3, precision="fp32")
 
 
 def silent(family):
@@ -23,21 +21,24 @@ def silent(family):
 @pytest.mark.parametrize("family", ["modernbert", "qwen3"])
 def test_who_counts_on_dropout_is_stopped_where_there_is_none_and_nobody_else(family, name):
     encoder = silent(family)
-    rows = make_rows(METHODS[name].columns, 16)
     method = create_method(name, **METHODS[name].small)
+
+    def run():
+        short_run(method, encoder, make_rows(method.columns, 16), steps=1)
+
     if name == "dcpcse" or method.needs_capitals:  # cannot, for a different reason
         with pytest.raises(ValueError, match=r"with upper and lower case|goes before BERT's and RoBERTa's layers"):
-            train(encoder, method, rows, CONFIG, show_progress_bar=False)
+            run()
     elif method.positives_by_dropout:
         told = rf"{name} encodes each sentence twice.*attention_dropout = 0.*--dropout 0.1"
         with pytest.raises(ValueError, match=told):
-            train(encoder, method, rows, CONFIG, show_progress_bar=False)
+            run()
     else:
-        train(encoder, method, rows, CONFIG, show_progress_bar=False)
+        run()
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "stopped"),
+    "name, options, stopped",
     [
         ("noise", {"variance": 0.1, "on": "positives"}, False),
         ("noise", {"variance": 0.1, "on": "negatives"}, True),
@@ -64,12 +65,10 @@ def test_what_counts_is_whether_the_views_differ(name, options, stopped):
     assert all(torch.equal(value, state[key]) for key, value in method.state_dict().items())
 
 
-@pytest.mark.parametrize(("name", "dropout"), [("imsimcse", 0.1), ("esimcse", 0.1), ("esimcse", 0), ("moco", 0)])
+@pytest.mark.parametrize("name, dropout", [("imsimcse", 0.1), ("esimcse", 0.1), ("esimcse", 0), ("moco", 0)])
 def test_it_changes_no_number_of_a_run(monkeypatch, name, dropout):
     def history():
-        config = TrainConfig(steps=3, batch_size=8, lr=1e-3, precision="fp32")
-        method, rows = create_method(name, **METHODS[name].small), make_rows(("sentence",), 24)
-        run = train(make_encoder(layers=1, dropout=dropout), method, rows, config, show_progress_bar=False)
+        run = short_run(create_method(name, **METHODS[name].small), make_encoder(layers=1, dropout=dropout), steps=3)
         return run.history, run.encoder.weights_hash()
 
     guarded = history()
@@ -79,7 +78,6 @@ def test_it_changes_no_number_of_a_run(monkeypatch, name, dropout):
 
 def test_a_corpus_that_the_encoder_cannot_read_is_trained_on_with_a_warning():
     rows = [f"何か {'猫' * number}" for number in range(8)] + make_rows(("sentence",), 8)
-    config = TrainConfig(steps=2, batch_size=16, precision="fp32")
     with pytest.warns(UnknownTokensWarning, match="cannot read 8 of 16 sentences") as told:
-        train(make_encoder(layers=1), "simcse", rows, config, show_progress_bar=False)
+        train(make_encoder(layers=1), "simcse", rows, TrainConfig(steps=2, batch_size=16), show_progress_bar=False)
     assert [one.filename for one in told] == [__file__]

@@ -8,18 +8,15 @@ from unittest.mock import patch
 
 import pytest
 import torch
-from tiny import make_encoder, make_rows, make_sentences
+from tiny import Stopped, differing, make_encoder, make_rows, make_sentences, short_run, stop_at
 from two_processes import launch
 
 from cselab.encoders.checkpoint import load_checkpoint, save_checkpoint
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.methods import create_method
-from cselab.training import TrainConfig, train
 
 CORPUS = make_sentences(40)
-CONFIG = TrainConfig(
-    steps=6, batch_size=8, lr=1e-2, seed=3, eval_every=2, checkpoint_every=2, weight_decay=0.1, precision="fp32"
-)
+CONFIG = {"steps": 6, "seed": 3, "eval_every": 2, "checkpoint_every": 2, "weight_decay": 0.1}
 RUNS = {"simcse": "simcse", "whitenedcse": "whitenedcse", "resumed": "imsimcse", "finished": "whitenedcse"}
 RUNS |= {name: name for name in ("esimcse", "promptbert", "pt_bert", "cert", "dcpcse", "declutr")}
 RUNS |= {name: name for name in ("adcse", "mocose", "diffcse", "ease", "dclr", "sncse", "retrieved_negatives")}
@@ -65,16 +62,8 @@ def run_training(method, output=None, watched=None, callbacks=()):
     drawing = patch.object(type(method), "views", watched.draw_before(type(method).views))
     unguarded = patch("cselab.training.loop.check_views_differ")
     with patch("torch.optim.AdamW", plain_descent), unguarded, drawing:
-        return train(
-            make_encoder(layers=1, dropout=0),
-            method,
-            CORPUS if method.columns == ("sentence",) else make_rows(method.columns, 40),
-            CONFIG,
-            watched,
-            [watched.callback, *callbacks],
-            output,
-            show_progress_bar=False,
-        )
+        encoder, rows = make_encoder(layers=1, dropout=0), make_rows(method.columns, 40)
+        return short_run(method, encoder, rows, watched, [watched.callback, *callbacks], output, **CONFIG)
 
 
 def main(folder):
@@ -97,21 +86,12 @@ def main(folder):
     torch.distributed.destroy_process_group()
 
 
-class Stopped(Exception):
-    pass
-
-
-def stop_after_five(run, row):
-    if row["step"] == 5:
-        raise Stopped
-
-
 @pytest.fixture(scope="module")
 def together(tmp_path_factory):
     """The folder in which two processes trained; one of the runs was begun by a single process."""
     folder = tmp_path_factory.mktemp("together")
     with pytest.raises(Stopped):
-        run_training(RUNS["resumed"], folder / "resumed", callbacks=[stop_after_five])
+        run_training(RUNS["resumed"], folder / "resumed", callbacks=[stop_at(5)])
     done = launch(__file__, folder)
     assert done.returncode == 0, done.stderr[-3000:]
     return folder
@@ -126,7 +106,7 @@ def test_two_processes_give_the_losses_and_weights_of_one(name, together):
     alone = run_training(RUNS[name])
     for weights, info in seen(together, name):
         assert info["processes"] == 2
-        assert len(info["history"]) == len(alone.history) >= CONFIG.steps
+        assert len(info["history"]) == len(alone.history) >= 6
         for row, expected in zip(info["history"], alone.history, strict=True):
             assert row == pytest.approx(expected, rel=1e-5, abs=1e-5)
         assert info["best"] == pytest.approx(alone.best, rel=1e-5, abs=1e-5)
@@ -137,8 +117,7 @@ def test_two_processes_give_the_losses_and_weights_of_one(name, together):
 @pytest.mark.parametrize("name", RUNS)
 def test_both_processes_end_with_the_same_run_bit_for_bit(name, together):
     (first, first_info), (second, second_info) = seen(together, name)
-    assert first.keys() == second.keys()
-    assert [key for key in first if not torch.equal(first[key], second[key])] == []
+    assert not differing(first, second)
     for what in ("history", "best", "resumed_from"):
         assert first_info[what] == second_info[what]
 
@@ -152,7 +131,7 @@ def test_only_the_main_process_evaluates_and_calls_back(together):
 
 def test_each_process_draws_other_masks_at_each_step(together):
     first, second = (info["drawn"] for _, info in seen(together, "simcse"))
-    assert len({tuple(drawn) for drawn in first + second}) == 2 * CONFIG.steps
+    assert len({tuple(drawn) for drawn in first + second}) == 2 * 6
 
 
 def test_the_folder_is_written_once_and_is_an_encoder(together):

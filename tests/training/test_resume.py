@@ -4,20 +4,14 @@ from functools import cache
 from tempfile import TemporaryDirectory
 
 import pytest
-import torch
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
-from tiny import make_encoder, make_sentences
+from tiny import Stopped, differing, make_sentences, short_run, stop_at
 
-from cselab.training import TrainConfig, train
 from cselab.training.run_folder import RunFolderError
 
 STEPS = 6
-
-
-class Stopped(Exception):
-    """As a kill does: nothing of the run goes on."""
 
 
 def spread(encoder):
@@ -26,11 +20,8 @@ def spread(encoder):
 
 
 def run(method, every, output=None, callbacks=(), save=None, seed=3):
-    config = TrainConfig(
-        steps=STEPS, batch_size=6, lr=1e-2, seed=seed, eval_every=every, checkpoint_every=save, precision="fp32"
-    )
-    encoder = make_encoder(layers=1)
-    return train(encoder, method, make_sentences(20), config, spread, callbacks, output, show_progress_bar=False)
+    options = {"steps": STEPS, "batch_size": 6, "seed": seed, "eval_every": every, "checkpoint_every": save}
+    return short_run(method, None, make_sentences(20), spread, callbacks, output, **options)
 
 
 whole = cache(run)
@@ -48,14 +39,9 @@ class Interrupted(RuleBasedStateMachine):
     def stop(self, more):
         """The callbacks of a step see it before its checkpoint is written."""
         step = min(self.kept + more, STEPS)
-
-        def at(run, row):
-            if row["step"] == step > self.kept:
-                raise Stopped
-
         if self.kept < STEPS:
             with pytest.raises(Stopped):
-                run(self.method, self.every, self.folder.name, [at], self.save)
+                run(self.method, self.every, self.folder.name, [stop_at(step)], self.save)
             self.kept = max(self.kept, (step - 1) // self.save * self.save)
 
     @precondition(lambda self: self.kept)
@@ -68,8 +54,7 @@ class Interrupted(RuleBasedStateMachine):
     def finish(self):
         found, expected = run(self.method, self.every, self.folder.name, (), self.save), whole(self.method, self.every)
         assert (found.resumed_from or 0, found.history, found.best) == (self.kept, expected.history, expected.best)
-        one, other = (each.encoder.backbone.state_dict() for each in (found, expected))
-        assert all(torch.equal(value, other[name]) for name, value in one.items())
+        assert not differing(found.encoder.backbone, expected.encoder.backbone)
         self.kept = STEPS
 
     def teardown(self):

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from cselab.transforms import BertWhitening, ComponentsRemoved
 
@@ -13,12 +14,6 @@ def test_components_are_removed_from_the_largest_on():
     assert y[:, :2].std() < 0.2 < 0.8 < y[:, 2:].std()
 
 
-def test_no_more_components_than_dimensions_are_removed():
-    for k in (4, -1, 2.5, None, "1"):
-        with pytest.raises(ValueError, match=f"k is {k!r}; expected a whole number from 0 to 3, the dimensions"):
-            ComponentsRemoved().set_params(k=k).fit(np.eye(3))
-
-
 @pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint8, bool, np.float16, np.float32, ">f4", list])
 def test_vectors_of_any_type_give_the_floats_answer(kind):
     rows = np.random.default_rng(2).normal(size=(200, 5)) * [30.0, 3, 2, 1, 1]
@@ -30,15 +25,15 @@ def test_vectors_of_any_type_give_the_floats_answer(kind):
     floats = np.asarray(given).astype(np.float64)
     for transform in (ComponentsRemoved(1), BertWhitening(2)):
         found, expected = (transform.fit(one).transform(one) for one in (given, floats))
-        np.testing.assert_allclose(found, expected, atol=1e-4)
+        assert_allclose(found, expected, atol=1e-4)
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-40, 1e-12, 1e12, 1e200, 1e300])
 def test_the_scale_of_the_vectors_changes_no_direction(scale):
     rows = np.random.default_rng(2).normal(size=(60, 4)) + 1
     removed, whitened = (make.fit(rows).transform(rows) for make in (ComponentsRemoved(2), BertWhitening()))
-    np.testing.assert_allclose(ComponentsRemoved(2).fit_transform(scale * rows) / scale, removed, atol=1e-9)
-    np.testing.assert_allclose(BertWhitening().fit_transform(scale * rows), whitened, atol=1e-9)
+    assert_allclose(ComponentsRemoved(2).fit_transform(scale * rows) / scale, removed, atol=1e-9)
+    assert_allclose(BertWhitening().fit_transform(scale * rows), whitened, atol=1e-9)
 
 
 @pytest.mark.parametrize("value", [0.0, 0.1, -1 / 3, 1e-300, 1e300, 1e8])

@@ -6,7 +6,7 @@ from cselab.transforms import NAMES, BertFlow, BertWhitening, ComponentsRemoved,
 
 
 @pytest.mark.parametrize(
-    ("name", "alone"),
+    "name, alone",
     [
         ("centred", ComponentsRemoved(0)),
         ("without 3", ComponentsRemoved(3)),
@@ -27,16 +27,6 @@ def test_every_name_that_is_told_is_known():
 
 
 def test_whitening_keeps_what_the_vectors_span():
-    few = fit("whitening", cone(6, 20)).transform(cone(6, 20))
-    np.testing.assert_allclose(np.cov(few, rowvar=False), np.eye(5), atol=1e-9)
     flat = cone(60, 8)
     flat -= flat.mean(axis=1, keepdims=True)  # as a layer norm does
     assert fit("whitening", flat).transform(flat).shape == (60, 7)
-
-
-@pytest.mark.parametrize("name", ["pca", "without", "without K", "without many", "Centred", ""])
-def test_an_unknown_transform_is_answered_with_the_known(name):
-    with pytest.raises(
-        ValueError, match=f"unknown transform '{name}'; choose one of centred, without K, whitening, flow"
-    ):
-        fit(name, np.eye(3))

@@ -2,13 +2,15 @@ import math
 
 import pytest
 import torch
+from tiny import seeded
+from torch.testing import assert_close
 
 from cselab.transforms.glow import Glow
 
 
 def small_glow(width, levels=3, depth=3, seed=0):
     """In float64, with every parameter away from its start."""
-    generator = torch.Generator().manual_seed(seed)
+    generator = seeded(seed)
     glow = Glow(width, levels, depth, hidden=8, generator=generator).double()
     with torch.no_grad():
         for parameter in glow.parameters():
@@ -17,18 +19,18 @@ def small_glow(width, levels=3, depth=3, seed=0):
 
 
 def rows(n, d, seed=1):
-    return torch.randn(n, d, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return torch.randn(n, d, generator=seeded(seed), dtype=torch.float64)
 
 
 SHAPES = [(8, 3), (11, 3), (16, 2), (5, 1)]
 
 
-@pytest.mark.parametrize(("width", "levels"), SHAPES)
+@pytest.mark.parametrize("width, levels", SHAPES)
 def test_the_log_determinant_is_that_of_the_jacobian_everywhere(width, levels):
     glow = small_glow(width, levels)
     for x in rows(3, width):
         jacobian = torch.autograd.functional.jacobian(lambda row: glow(row[None])[0], x)
-        torch.testing.assert_close(torch.linalg.slogdet(jacobian).logabsdet, glow.log_determinant())
+        assert_close(torch.linalg.slogdet(jacobian).logabsdet, glow.log_determinant())
 
 
 def test_the_jacobian_is_not_constant_so_the_flow_is_not_linear():
@@ -41,7 +43,7 @@ def test_the_likelihood_is_the_normal_density_changed_by_the_volume():
     glow, x = small_glow(8), rows(5, 8)
     normal = torch.distributions.MultivariateNormal(torch.zeros(8).double(), torch.eye(8).double())
     expected = normal.log_prob(glow(x)) + glow.log_determinant()
-    torch.testing.assert_close(glow.log_likelihood(x), expected)
+    assert_close(glow.log_likelihood(x), expected)
 
 
 def test_the_density_integrates_to_one():
@@ -52,17 +54,17 @@ def test_the_density_integrates_to_one():
 
 
 def test_at_its_start_the_flow_standardises_each_channel():
-    glow = Glow(8, 3, 3, hidden=8, generator=torch.Generator().manual_seed(0)).double()
+    glow = Glow(8, 3, 3, hidden=8, generator=seeded()).double()
     x = 4 * rows(200, 8) @ rows(8, 8, seed=2) + 7
     glow.begin_at(x)
     z = glow(x)
-    torch.testing.assert_close(z.mean(0), torch.zeros(8, dtype=torch.float64), atol=1e-4, rtol=0)
-    torch.testing.assert_close(z.std(0, correction=0), torch.ones(8, dtype=torch.float64), atol=1e-4, rtol=0)
-    torch.testing.assert_close(-x.std(0, correction=0).log().sum(), glow.log_determinant(), atol=1e-3, rtol=0)
+    assert_close(z.mean(0), torch.zeros(8, dtype=torch.float64), atol=1e-4, rtol=0)
+    assert_close(z.std(0, correction=0), torch.ones(8, dtype=torch.float64), atol=1e-4, rtol=0)
+    assert_close(-x.std(0, correction=0).log().sum(), glow.log_determinant(), atol=1e-3, rtol=0)
 
 
 def test_a_constant_channel_stays_finite():
-    glow = Glow(4, 1, 3, hidden=8, generator=torch.Generator().manual_seed(0))
+    glow = Glow(4, 1, 3, hidden=8, generator=seeded())
     x = rows(50, 4).float()
     x[:, 0] = 2
     glow.begin_at(x)

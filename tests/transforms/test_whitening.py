@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 from drawn import cone
-from sklearn.exceptions import NotFittedError
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from cselab.transforms import BertFlow, BertWhitening, ComponentsRemoved
+from cselab.transforms import BertWhitening
 
 
 def fitted(whitening, x):
@@ -28,69 +28,32 @@ def test_whitening_is_the_papers_kernel_from_a_singular_value_decomposition():
     expected = (x - x.mean(axis=0)) @ (axes @ np.diag(1 / np.sqrt(values)))
     whitened = fitted(BertWhitening(), x)
     signs = np.sign((whitened * expected).sum(axis=0))
-    np.testing.assert_allclose(whitened, signs * expected, atol=1e-10)
-
-
-def test_whitened_embeddings_are_centred_and_uncorrelated_with_unit_variance():
-    whitened = fitted(BertWhitening(), cone(60, 8))
-    np.testing.assert_allclose(np.cov(whitened, rowvar=False), np.eye(8), atol=1e-10)
-    np.testing.assert_allclose(whitened.mean(axis=0), np.zeros(8), atol=1e-12)
+    assert_allclose(whitened, signs * expected, atol=1e-10)
 
 
 def test_reduced_whitening_keeps_the_directions_of_the_largest_variance():
     x = cone(60, 8)
     full, reduced = BertWhitening().fit(x), BertWhitening(n_components=3).fit(x)
-    np.testing.assert_array_equal(reduced.transform(x), full.transform(x)[:, :3])
+    assert_array_equal(reduced.transform(x), full.transform(x)[:, :3])
     assert np.all(np.diff(reduced.variances_) < 0)
     # the columns of the kernel, unscaled, see the variances they claim
     directions = reduced.kernel_ / np.linalg.norm(reduced.kernel_, axis=0)
-    np.testing.assert_allclose(np.var(x @ directions, axis=0, ddof=1), reduced.variances_[:3])
+    assert_allclose(np.var(x @ directions, axis=0, ddof=1), reduced.variances_[:3])
     assert reduced.variances_[:3].sum() == pytest.approx(np.linalg.norm(np.cov(x.T) @ directions, axis=0).sum())
 
 
 def test_other_sentences_are_whitened_with_the_statistics_of_the_fitted_ones():
     x, other = cone(60, 4), cone(5, 4, seed=1)
     whitening = BertWhitening().fit(x)
-    np.testing.assert_allclose(whitening.transform(other), (other - x.mean(axis=0)) @ whitening.kernel_)
-    np.testing.assert_allclose(whitening.transform(other[:1]), whitening.transform(other)[:1])
-
-
-def test_precision_is_that_of_the_embeddings():
-    x = cone(60, 4)
-    for dtype in (np.float64, np.float32):
-        assert fitted(BertWhitening(), x.astype(dtype)).dtype == dtype
+    assert_allclose(whitening.transform(other), (other - x.mean(axis=0)) @ whitening.kernel_)
+    assert_allclose(whitening.transform(other[:1]), whitening.transform(other)[:1])
 
 
 def test_fewer_sentences_than_dimensions_can_be_whitened_in_what_they_span():
     x = cone(6, 20)
-    with pytest.raises(ValueError, match="6 embeddings vary in 5 of their 20 dimensions, too few to whiten 20"):
-        BertWhitening(20).fit(x)
     for n_components in (5, None):
         whitened = fitted(BertWhitening(n_components), x)
-        np.testing.assert_allclose(np.cov(whitened, rowvar=False), np.eye(5), atol=1e-9)
-
-
-def test_damaged_or_unfit_embeddings_are_refused():
-    x = cone(20, 4)
-    x[7, 2] = np.nan
-    for make in (BertWhitening, BertFlow, ComponentsRemoved):
-        with pytest.raises(ValueError, match="contains NaN"):
-            make().fit(x)
-        with pytest.raises(NotFittedError, match=f"This {make.__name__} instance is not fitted yet"):
-            make().transform(cone(3, 4))
-        with pytest.raises(ValueError, match="minimum of 2 is required"):
-            make().fit(cone(1, 8))
-        with pytest.raises(ValueError, match="Expected 2D array, got 1D"):
-            make().fit(np.zeros(8))
-    with pytest.raises(ValueError, match="all 20 embeddings are the same"):
-        BertWhitening(n_components=1).fit(np.ones((20, 4)))
-    for n_components in (0, 5):
-        with pytest.raises(
-            ValueError, match=f"n_components is {n_components}; expected a whole number from 1 to 4, or"
-        ):
-            BertWhitening(n_components).fit(cone(20, 4))
-    with pytest.raises(ValueError, match="X has 5 features, but BertWhitening is expecting 4"):
-        BertWhitening().fit(cone(20, 4)).transform(cone(3, 5))
+        assert_allclose(np.cov(whitened, rowvar=False), np.eye(5), atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -101,5 +64,5 @@ def test_the_signs_of_the_directions_do_not_depend_on_the_machine(seed):
     largest = np.abs(whitening.kernel_).argmax(axis=0)
     assert (whitening.kernel_[largest, np.arange(7)] > 0).all()
     mirrored = BertWhitening().fit(-x)
-    np.testing.assert_allclose(mirrored.kernel_, whitening.kernel_, atol=1e-9)
-    np.testing.assert_allclose(mirrored.transform(-x), -whitening.transform(x), atol=1e-9)
+    assert_allclose(mirrored.kernel_, whitening.kernel_, atol=1e-9)
+    assert_allclose(mirrored.transform(-x), -whitening.transform(x), atol=1e-9)

@@ -69,25 +69,27 @@ def test_names_numbers_and_verbs_have_their_synonyms():
     assert any("took the skin off" in text for text in plain)
 
 
-@pytest.mark.parametrize(
-    ("tense", "negated", "active", "passive"),
-    [
-        ("past", False, "My father hugged the child.", "The child was hugged by my father."),
-        ("now", False, "My father is hugging the child.", "The child is being hugged by my father."),
-        ("habit", False, "My father hugs the child.", "The child is hugged by my father."),
-        ("future", False, "My father will hug the child.", "The child will be hugged by my father."),
-        ("future", False, "My father is going to hug the child.", "The child will be hugged by my father."),
-        ("past", True, "My father did not hug the child.", "The child was not hugged by my father."),
-        ("past", True, "My father didn't hug the child.", "The child wasn't hugged by my father."),
-        ("now", True, "My father isn't hugging the child.", "The child is not being hugged by my father."),
-        ("habit", True, "My father doesn't hug the child.", "The child isn't hugged by my father."),
-        ("future", True, "My father won't hug the child.", "The child won't be hugged by my father."),
-    ],
-)
-def test_tenses_voices_and_denials(tense, negated, active, passive):
-    meaning = replace(HUG, tense=tense, negated=negated)
-    assert active in texts(meaning, "plain", 2000)
-    assert passive in texts(meaning, "passive", 2000)
+TENSES = """
+past: My father hugged the child. / The child was hugged by my father.
+now: My father is hugging the child. / The child is being hugged by my father.
+habit: My father hugs the child. / The child is hugged by my father.
+future: My father will hug the child. / The child will be hugged by my father.
+future: My father is going to hug the child. / The child will be hugged by my father.
+past, denied: My father did not hug the child. / The child was not hugged by my father.
+past, denied: My father didn't hug the child. / The child wasn't hugged by my father.
+now, denied: My father isn't hugging the child. / The child is not being hugged by my father.
+habit, denied: My father doesn't hug the child. / The child isn't hugged by my father.
+future, denied: My father won't hug the child. / The child won't be hugged by my father.
+"""
+
+
+@pytest.mark.parametrize("line", TENSES.strip().splitlines())
+def test_tenses_voices_and_denials(line):
+    how, said = line.split(": ")
+    tense, *negated = how.split(", ")
+    meaning = replace(HUG, tense=tense, negated=bool(negated))
+    for voice, text in zip(("plain", "passive"), said.split(" / "), strict=True):
+        assert text in texts(meaning, voice, 2000)
 
 
 def test_verbs_agree_with_the_number_of_their_subject():
@@ -120,19 +122,20 @@ def test_lasting_states_are_not_in_progress():
     assert not any("ing " in text for text in texts(love))
 
 
-@pytest.mark.parametrize(
-    ("kind", "question"),
-    [
-        ("person", "Who peeled three carrots in the kitchen yesterday?"),
-        ("thing", "What did Anna peel in the kitchen yesterday?"),
-        ("thing", "Which vegetable did Anna peel in the kitchen yesterday?"),
-        ("place", "Where did Anna peel three carrots yesterday?"),
-        ("time", "When did Anna peel three carrots in the kitchen?"),
-        ("number", "How many carrots did Anna peel in the kitchen yesterday?"),
-        ("yes-no", "Did Anna peel three carrots in the kitchen yesterday?"),
-    ],
-)
-def test_questions(kind, question):
+ASKED = """
+person: Who peeled three carrots in the kitchen yesterday?
+thing: What did Anna peel in the kitchen yesterday?
+thing: Which vegetable did Anna peel in the kitchen yesterday?
+place: Where did Anna peel three carrots yesterday?
+time: When did Anna peel three carrots in the kitchen?
+number: How many carrots did Anna peel in the kitchen yesterday?
+yes-no: Did Anna peel three carrots in the kitchen yesterday?
+"""
+
+
+@pytest.mark.parametrize("line", ASKED.strip().splitlines())
+def test_questions(line):
+    kind, question = line.split(": ")
     meaning = replace(PEEL, place=Thing("kitchen"), time="past/day.yesterday")
     assert question in {GRAMMAR.ask(meaning, kind, random.Random(seed)) for seed in range(2000)}
 

@@ -5,17 +5,13 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from cells import cells_in
 
 from cselab.world import Meaning, Thing, World
 
 WORLD = World()
 GRADE = WORLD.rubric.grade
-HUG = Meaning(
-    "hug", (("A", Thing("Anna Keller")), ("B", Thing("boy"))), time="past/day.yesterday", place=Thing("garden")
-)
-PEEL = Meaning("peel", (("A", Thing("cook", "mood.happy")), ("O", Thing("carrot", quantity="number.three"))))
-EXAM = Meaning("pass_exam", (("A", Thing("Tom Baker")), ("O", Thing("exam"))))
-SOUP = Meaning("flavour", (("O", Thing("soup")), ("Q", Thing(quality="flavour.delicious"))))
+FIRST_CELL, PAIRS = cells_in("world/grades.md")
 
 
 def random_meanings(times=300):
@@ -24,37 +20,11 @@ def random_meanings(times=300):
     return [WORLD.composer.compose(rng.choice(frames), rng) for _ in range(times)]
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "grade"),
-    [
-        (HUG, HUG, 5),
-        (HUG, replace(HUG, place=None), 4),
-        (HUG, replace(HUG, time="past/day.at noon"), 4),
-        (HUG, replace(HUG, tense="future", time="future/day.tomorrow"), 4),
-        (HUG, HUG.filled(B=Thing("child")), 4),
-        (HUG, HUG.filled(B=Thing("girl")), 3),
-        (HUG, replace(HUG, place=None, time=""), 3),
-        (HUG, replace(HUG, negated=True), 2),
-        (HUG, HUG.filled(A=Thing("boy"), B=Thing("Anna Keller")), 2),
-        (HUG, replace(HUG, place=None, negated=True), 1),
-        (HUG, HUG.filled(A=Thing("bride"), B=Thing("baby")), 1),
-        (PEEL, PEEL.filled(A=Thing("cook")), 4),
-        (PEEL, PEEL.filled(O=Thing("carrot", quantity="number.five")), 3),
-        (PEEL, PEEL.filled(O=Thing("carrot", quantity="number.several")), 4),
-        (PEEL, PEEL.filled(O=Thing("carrot", quantity="some")), 4),
-        (PEEL, PEEL.filled(O=Thing("vegetable", quantity="number.three")), 4),
-        (EXAM, replace(EXAM, frame="fail_exam"), 2),
-        (EXAM, replace(EXAM, negated=True), 2),
-        (EXAM, replace(EXAM, frame="fail_exam", negated=True), 3),
-        (SOUP, SOUP.filled(Q=Thing(quality="flavour.awful")), 2),
-        (SOUP, SOUP.filled(Q=Thing(quality="flavour.bland")), 3),
-        (PEEL, replace(PEEL, frame="chop"), 2),
-        (PEEL, SOUP, 1),
-        (PEEL, HUG, 0),
-    ],
-)
-def test_graded_by_hand(one, other, grade):
-    assert GRADE(one, other) == GRADE(other, one) == grade
+@pytest.mark.parametrize("grade, pair", PAIRS["pairs"])
+def test_graded_by_hand(grade, pair):
+    exec(f"{FIRST_CELL}\none, other = {pair}", names := {})
+    one, other = names["one"], names["other"]
+    assert GRADE(one, other) == GRADE(other, one) == int(*grade)
 
 
 def test_a_way_of_doing_something_is_close_to_doing_it():

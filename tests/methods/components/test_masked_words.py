@@ -2,7 +2,7 @@
 
 from math import log
 
-import torch
+from tiny import seeded
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.training_forward import Encode
@@ -12,10 +12,10 @@ from cselab.world import World
 
 def surprise(encoder):
     """The mean of -log p of masked tokens, before any training."""
-    words = MaskedWords(encoder, torch.Generator().manual_seed(0))
+    words = MaskedWords(encoder, seeded())
     encode = Encode(encoder.eval(), 32)
     tokens = encode.tokens([sentence.text for sentence in World(0).sentences(64)])
-    return float(words(encode, tokens, 0.15, torch.Generator().manual_seed(0)).total.detach())
+    return float(words(encode, tokens, 0.15, seeded()).total.detach())
 
 
 def test_a_bundled_encoder_begins_with_the_head_of_its_pretraining_and_guesses_better_than_by_chance():

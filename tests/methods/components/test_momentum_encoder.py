@@ -1,7 +1,7 @@
 """The following encoder: its weights are an average over the steps, and it gives no gradient."""
 
 import torch
-from tiny import make_encoder, make_sentences
+from tiny import make_encoder, make_sentences, seeded
 from torch.testing import assert_close
 
 from cselab.encoders.heads import MLPHead
@@ -45,7 +45,7 @@ def test_keys_have_no_gradient_and_follow_first():
 
 
 def test_a_shared_head_is_the_trained_one_and_an_own_head_follows():
-    head = MLPHead(8, torch.Generator().manual_seed(0))
+    head = MLPHead(8, seeded())
     for own in (False, True):
         encoder, slow = make(head if own else None)
         encoder.attach_head(head)

@@ -4,11 +4,11 @@ import json
 import warnings
 from base64 import b64encode
 
-import numpy as np
 import pytest
 import torch
 from cselab_widgets.kit.carried_encoder import ENCODING, carried_encoders, weight_of
 from cselab_widgets.kit.scripts import inlined
+from numpy.testing import assert_allclose
 
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
@@ -81,7 +81,7 @@ def agree(found, encoder, sentences):
         ids = [one.ids for one in encodings(encoder.tokenizer, sentences, encoder.max_length)]
         vectors = encoder.encode(sentences)
     assert [one["ids"] for one in found] == ids
-    np.testing.assert_allclose([one["vector"] for one in found], vectors, atol=1e-3, rtol=0)
+    assert_allclose([one["vector"] for one in found], vectors, atol=1e-3, rtol=0)
 
 
 @pytest.mark.browser
@@ -118,7 +118,7 @@ def test_every_pooling_a_head_a_prompt_a_cut_and_length_one(computed, micro):
             continue
         with pytest.warns(UserWarning, match="were cut at 9 tokens"):
             vectors = encoder.encode(sentences)
-        np.testing.assert_allclose([one["vector"] for one in found], vectors, atol=1e-3)
+        assert_allclose([one["vector"] for one in found], vectors, atol=1e-3)
 
 
 @pytest.mark.browser

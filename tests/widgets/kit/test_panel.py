@@ -11,6 +11,7 @@ from cselab_widgets import Panel
 from cselab_widgets.kit import cell_registry
 from cselab_widgets.kit.planes import Plane
 from cselab_widgets.kit.plot import plotly_js
+from drawn import hear
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +156,10 @@ def colors(shown: Panel) -> list:
 def test_a_selection_made_in_the_plot_comes_back_to_python_and_into_the_plot():
     shown, heard = Row(RowState()), []
     shown.observe(lambda change: heard.append(change.new), "selection")
-    shown.widget.children[1]._handle_custom_msg({"event": "select", "rows": [2, 0]}, [])
+    hear(shown, "select", 2, 0)
     assert shown.selection == shown.state.selection == (0, 2)
     assert colors(shown) == ["black", "grey", "black"]
-    shown.widget.children[1]._handle_custom_msg({"event": "click", "rows": [1]}, [])
+    hear(shown, "click", 1)
     assert heard == [(0, 2), (1,)]
 
 

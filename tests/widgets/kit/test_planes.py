@@ -29,7 +29,7 @@ def test_a_matrix_is_square_with_row_0_on_top():
     assert Plane("", [line("a")], {}, {}).figure().layout.yaxis.scaleanchor is None
 
 
-@pytest.mark.parametrize(("size", "apart"), [(4, 1), (48, 10), (64, 20), (512, 100)])
+@pytest.mark.parametrize("size, apart", [(4, 1), (48, 10), (64, 20), (512, 100)])
 def test_the_numbers_beside_a_matrix_are_round_and_few(size, apart):
     plane = matrix("m", heatmap(np.zeros((size, size)), "m", 1.0, "%{z}"))
     assert plane.x["dtick"] == plane.y["dtick"] == apart

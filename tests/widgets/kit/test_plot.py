@@ -10,6 +10,7 @@ from cselab_widgets.kit.planes import Plane
 from cselab_widgets.kit.plot import Plot, as_json, difference, packed, plain
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 
 
 def many(shift: float = 0.0, *, color: str = "red", tall: int = 300) -> list[Plane]:
@@ -67,8 +68,8 @@ def test_the_widget_sends_the_figure_once_and_then_the_difference():
     assert plot.opening is opening
     sent = plot.change["1"]["data"]["1"]
     assert list(sent) == ["x"]
-    np.testing.assert_array_equal(np.frombuffer(sent["x"]["bytes"], "float32"), np.arange(1000.0) + 1)
-    np.testing.assert_array_equal(plot.planes[1]["data"][1]["x"], np.arange(1000.0) + 1)
+    assert_array_equal(np.frombuffer(sent["x"]["bytes"], "float32"), np.arange(1000.0) + 1)
+    assert_array_equal(plot.planes[1]["data"][1]["x"], np.arange(1000.0) + 1)
     plot.show(many())
     assert plot.change == {}
 
@@ -96,13 +97,13 @@ def test_clicks_and_selections_of_the_page_are_heard():
 
 
 @pytest.mark.parametrize(
-    ("given", "dtype", "shape"),
+    "given, dtype, shape",
     [(np.arange(100), "int32", [100]), (np.zeros((10, 20)), "float32", [10, 20]), ([0.5] * 64, "float32", [64])],
 )
 def test_longer_arrays_of_numbers_travel_as_bytes(given, dtype, shape):
     sent = packed({"x": given})["x"]
     assert (sent["dtype"], sent["shape"]) == (dtype, shape)
-    np.testing.assert_array_equal(np.frombuffer(sent["bytes"], dtype).reshape(shape), np.asarray(given))
+    assert_array_equal(np.frombuffer(sent["bytes"], dtype).reshape(shape), np.asarray(given))
 
 
 @pytest.mark.parametrize("given", [[1.5, 2.0], np.array([1.5, 2.0]), ["a"] * 100, [None, 1.0] * 50])

@@ -5,22 +5,23 @@ import pytest
 from cselab_widgets import EmbeddingMap, NoiseLab, PairExplorer, RankLab, WhiteningLab
 from cselab_widgets.panels.alignment_uniformity import CosinesByGrade
 from kinds_of_encoders import ENCODER, KINDS, PAIRS, TEXTS, VECTORS
+from numpy.testing import assert_allclose
 
 
 @pytest.mark.parametrize("kind", ["model2vec", "tensors", "function", "array", "by sentence"])
 def test_each_kind_is_drawn_by_its_vectors(kind):
     given = KINDS[kind]
     drawn = EmbeddingMap(TEXTS, {"mine": given}).vectors()["mine"]
-    np.testing.assert_allclose(drawn, VECTORS, atol=1e-6)
+    assert_allclose(drawn, VECTORS, atol=1e-6)
     sides = PairExplorer({"mine": given}, PAIRS).vectors()["mine"]
-    np.testing.assert_allclose(sides, VECTORS.reshape(2, 12, -1), atol=1e-6)
+    assert_allclose(sides, VECTORS.reshape(2, 12, -1), atol=1e-6)
     watch = CosinesByGrade(PAIRS)
     watch.keep(0, given)
     expected = np.diag(ENCODER.similarity(VECTORS[:12], VECTORS[12:]))
-    np.testing.assert_allclose(watch.by_step[0], expected, atol=1e-6)
+    assert_allclose(watch.by_step[0], expected, atol=1e-6)
     for panel, options in ((WhiteningLab, {"batch_size": 8}), (RankLab, {"batch_size": 8})):
         (name, views), *_ = panel(given, TEXTS, **options).state.sources.items()
-        np.testing.assert_allclose(views[0], VECTORS, atol=1e-6, err_msg=name)
+        assert_allclose(views[0], VECTORS, atol=1e-6, err_msg=name)
 
 
 def test_vectors_of_pairs_alone_are_explored_by_their_pairs():

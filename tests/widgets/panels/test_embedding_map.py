@@ -7,7 +7,8 @@ import pytest
 from cselab_widgets import EmbeddingMap
 from cselab_widgets.kit.panel import SVG_POINTS
 from cselab_widgets.kit.projection import Projection, project
-from drawn import controls
+from drawn import controls, hear
+from numpy.testing import assert_allclose
 
 
 def traces(panel, **changes) -> dict:
@@ -46,8 +47,8 @@ def test_each_sentence_is_a_point_of_its_projection(panel, embeddings):
     drawn = traces(panel)
     expected = project({None: embeddings}).points[None]
     for name, rows in [("animal", [0, 1]), ("weather", [2, 3]), ("code", [4])]:
-        np.testing.assert_allclose(drawn[f"plain: {name}"].x, expected[rows, 0], atol=1e-4)
-        np.testing.assert_allclose(drawn[f"plain: {name}"].y, expected[rows, 1], atol=1e-4)
+        assert_allclose(drawn[f"plain: {name}"].x, expected[rows, 0], atol=1e-4)
+        assert_allclose(drawn[f"plain: {name}"].y, expected[rows, 1], atol=1e-4)
 
 
 def test_the_map_moves_between_encoders_on_one_scale(panel):
@@ -61,7 +62,7 @@ def test_the_map_moves_between_encoders_on_one_scale(panel):
     assert plain.square and plain.layout["transition"]["duration"] > 0
     mirrored = EmbeddingMap(panel.state.sentences, {"a": rows(5), "b": rows(5) * [-1, 1, 1], "c": 2 * rows(5)})
     a, b, c = (mirrored.state.points(name) for name in "abc")
-    np.testing.assert_allclose(a, c, atol=1e-6)
+    assert_allclose(a, c, atol=1e-6)
     assert ((a - a.mean(0)) * (b - b.mean(0))).sum(0).min() > 0
 
 
@@ -81,9 +82,9 @@ def test_clusters_have_names_that_do_not_overlap_and_ellipses():
     for name in ("x", "<y>"):
         dots = np.stack([found[f"a: {name}"].x, found[f"a: {name}"].y])
         ellipse = np.stack([found[f"a: region: {name}"].x, found[f"a: region: {name}"].y])
-        np.testing.assert_allclose(ellipse[:, :-1].mean(1), dots.mean(1), atol=1e-3)
+        assert_allclose(ellipse[:, :-1].mean(1), dots.mean(1), atol=1e-3)
         edge = ellipse - dots.mean(1, keepdims=True)
-        np.testing.assert_allclose((edge * np.linalg.solve(np.cov(dots), edge)).sum(0), 1.5**2, rtol=0.01)
+        assert_allclose((edge * np.linalg.solve(np.cov(dots), edge)).sum(0), 1.5**2, rtol=0.01)
 
 
 def test_a_long_sentence_is_wrapped_in_the_hover(embeddings):
@@ -120,14 +121,14 @@ def test_the_axes_may_be_fitted_on_the_first_step(sentences, embeddings):
     panel = EmbeddingMap(sentences, {"SimCSE": snapshots}, fit_on="first")
     assert "the axes are those of step 0" in panel.explain(panel.state)
     expected = project(snapshots, "first").points[50]
-    np.testing.assert_allclose(points(panel)[0].x, expected[:, 0], atol=1e-4)
+    assert_allclose(points(panel)[0].x, expected[:, 0], atol=1e-4)
 
 
 def test_pairs_are_joined_end_to_end_and_the_lines_can_be_hidden(panel):
     points = panel.state.points("SimCSE")
     lines = traces(panel)["SimCSE: pairs"]
     assert lines.x[2] is None and lines.x[5] is None
-    np.testing.assert_allclose([lines.x[k] for k in (0, 1, 3, 4)], points[:4, 0], atol=1e-4)
+    assert_allclose([lines.x[k] for k in (0, 1, 3, 4)], points[:4, 0], atol=1e-4)
     assert lines.visible is True
     assert traces(panel, lines=False)["SimCSE: pairs"].visible is False
 
@@ -153,7 +154,7 @@ def rows(count: int, width: int = 3) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes, message",
     [
         ({"sentences": ["a", "b"]}, "sentences has 2 entries; expected at least 3"),
         ({"embeddings": {}}, "embeddings is empty"),
@@ -192,7 +193,7 @@ def test_search_looks_into_labels_says_how_many_it_found_and_lists_them(panel):
 
 def test_a_lasso_selects_in_all_planes_and_gives_the_rows_to_python(panel):
     panel.set(find="cat")
-    panel.widget.children[1]._handle_custom_msg({"event": "select", "rows": [3, 1]}, [])
+    hear(panel, "select", 3, 1)
     assert panel.selection == (1, 3) and panel.state.find == ""
     for encoder in ("plain", "SimCSE"):
         assert traces(panel)[f"{encoder}: animal"].selectedpoints == (1,)
@@ -208,7 +209,7 @@ def test_a_click_shows_the_nearest_in_full_width_and_who_was_lost_and_gained():
     before, after = rng.normal(size=(2, 30, 6))
     names = [f"sentence {i}" for i in range(30)]
     panel = EmbeddingMap(names, {"a": before, "b": after})
-    panel.widget.children[1]._handle_custom_msg({"event": "click", "rows": [4]}, [])
+    hear(panel, "click", 4)
     assert panel.state.focus == 4
     nearest = {}
     for name, vectors in (("a", before), ("b", after)):
@@ -218,9 +219,9 @@ def test_a_click_shows_the_nearest_in_full_width_and_who_was_lost_and_gained():
         nearest[name] = np.argsort(-cosines)[:10].tolist()
         found = panel.state.data.neighbours(name, None, 4)
         assert [near.row for near in found] == nearest[name]
-        np.testing.assert_allclose([near.cosine for near in found], cosines[nearest[name]], atol=1e-6)
+        assert_allclose([near.cosine for near in found], cosines[nearest[name]], atol=1e-6)
         star = traces(panel)[f"{name}: nearest"]
-        np.testing.assert_allclose(star.x[1], traces(panel)[f"{name}: "].x[nearest[name][0]], atol=1e-4)
+        assert_allclose(star.x[1], traces(panel)[f"{name}: "].x[nearest[name][0]], atol=1e-4)
     html_below = panel.details(panel.state)
     same = len({*nearest["a"]} & {*nearest["b"]})
     assert f"{same} of 10 are the same in the first and the last" in html_below
@@ -289,7 +290,7 @@ def test_pca_without_its_first_component_shows_the_second_and_third(sentences, e
     unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
     expected = PCA(n_components=3).fit_transform(unit)[:, 1:]
     drawn = points(panel)[0]
-    np.testing.assert_allclose(np.abs([drawn.x, drawn.y]), np.abs(expected.T), atol=1e-4)
+    assert_allclose(np.abs([drawn.x, drawn.y]), np.abs(expected.T), atol=1e-4)
     assert panel.figure().layout.xaxis.title.text.startswith("component 2 (")
     assert panel.figure().layout.yaxis.title.text.startswith("component 3 (")
 
@@ -342,8 +343,7 @@ def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it(monkeypatc
 
 
 @pytest.mark.parametrize(
-    ("loaded", "words"),
-    [(False, "fitting UMAP \u2026, about half a minute the first time"), (True, "fitting UMAP \u2026")],
+    "loaded, words", [(False, "fitting UMAP \u2026, about half a minute the first time"), (True, "fitting UMAP \u2026")]
 )
 def test_what_takes_long_is_said_before_it_starts_and_no_longer_when_it_is_done(monkeypatch, loaded, words):
     from cselab_widgets.panels import embedding_map

@@ -9,6 +9,7 @@ import pytest
 from cselab_widgets import Sphere, ToyTraining
 from cselab_widgets.kit.fields import hidden_controls, shown_fields
 from cselab_widgets.kit.plot import as_json
+from drawn import hear
 from ipywidgets.widgets.widget import _instances
 from small_panels import PANELS
 
@@ -85,7 +86,7 @@ def test_points_carry_rows_of_the_table_and_a_selection_of_them_goes_there_and_b
     with pytest.raises(ValueError, match=f"selection holds {rows}; the rows are numbered 0 to"):
         panel.selection = (rows,)
     if hasattr(panel.state, "selection"):
-        panel.widget.children[1]._handle_custom_msg({"event": "select", "rows": [1, 0]}, [])
+        hear(panel, "select", 1, 0)
         assert panel.selection == panel.state.selection == (0, 1) and len(panel.picked()) == 2
         panel.set(selection=())
         assert panel.selection == ()

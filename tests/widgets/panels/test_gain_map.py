@@ -83,16 +83,3 @@ def test_where_the_data_were_missing_the_stand_in_is_named(frame):
             )
 
     assert PaperVsOurs(Recorded(), view="gains").state.columns == ["World-STS"]
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda frame: {"results": frame.drop(columns="gain")}, "has no column 'gain'"),
-        (lambda frame: {"results": frame[4:]}, "no line has a gain; run the experiment"),
-        (lambda frame: {"results": pd.concat([frame, frame])}, "'Mine <b>' has two lines for 'Avg.'"),
-    ],
-)
-def test_what_cannot_be_shown_is_refused(frame, change, said):
-    with pytest.raises(ValueError, match=said):
-        PaperVsOurs(**change(frame), view="gains")

@@ -53,7 +53,7 @@ def test_what_was_clicked_is_told_stage_by_stage(shown):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    "given, said",
     [({"cards": []}, "cards is empty"), ({"cards": CARDS, "family": "text"}, "choose one of all, baseline, loss")],
 )
 def test_what_cannot_be_drawn_is_refused(given, said):

@@ -3,6 +3,8 @@ import pytest
 import torch
 from cselab_widgets import NoiseLab
 from drawn import traces
+from numpy.testing import assert_allclose
+from tiny import seeded
 
 from cselab.encoders.heads import MLPHead
 from cselab.encoders.training_forward import Encode
@@ -32,7 +34,7 @@ def test_the_radius_of_a_cloud_is_its_distance_from_the_clean_direction(lab):
     drawn = traces(lab, sentence=3)
     assert drawn["radii"].y[3] == pytest.approx(wanted, abs=1e-3)
     dots = np.hypot(drawn["dropout"].x, drawn["dropout"].y)  # at their distances in all dimensions
-    np.testing.assert_allclose(dots, np.linalg.norm(others - unit, axis=1), atol=1e-3)
+    assert_allclose(dots, np.linalg.norm(others - unit, axis=1), atol=1e-3)
     assert np.hypot(drawn["ring"].x[0], drawn["ring"].y[0]) == pytest.approx(wanted, abs=1e-3)
     assert f"moves this sentence {wanted:.2f}" in lab.planes(sentence=3)[0].title
 
@@ -75,10 +77,10 @@ def test_vectors_are_those_that_the_loss_sees(tiny_encoder):
     encoder, sentences = tiny_encoder
     before = torch.from_numpy(encoder.encode(sentences))
     with torch.no_grad():
-        first = MLPHead(encoder.hidden_size, torch.Generator().manual_seed(0))
-        np.testing.assert_allclose(NoiseLab(encoder, sentences, passes=4).state.clean, first(before), atol=1e-6)
-        encoder.attach_head(MLPHead(encoder.hidden_size, torch.Generator().manual_seed(7)))
-        np.testing.assert_allclose(NoiseLab(encoder, sentences, passes=4).state.clean, encoder.head(before), atol=1e-6)
+        first = MLPHead(encoder.hidden_size, seeded())
+        assert_allclose(NoiseLab(encoder, sentences, passes=4).state.clean, first(before), atol=1e-6)
+        encoder.attach_head(MLPHead(encoder.hidden_size, seeded(7)))
+        assert_allclose(NoiseLab(encoder, sentences, passes=4).state.clean, encoder.head(before), atol=1e-6)
 
 
 def test_a_variance_means_what_it_means_in_training(tiny_encoder):
@@ -86,7 +88,7 @@ def test_a_variance_means_what_it_means_in_training(tiny_encoder):
     shown = NoiseLab(encoder, sentences, passes=4)
     drawn = [view - one for view, one in zip(shown.state.views["+noise"], shown.state.passes, strict=False)]
     method = create_method("noise", variance=0.1)
-    method.generator = torch.Generator().manual_seed(0)
+    method.generator = seeded()
     views = method.views(Encode(encoder, 32), sentences)
     drawn += [
         (noisy - view).detach().numpy() for noisy, view in zip(views.apart, (views.anchor, views.positive), strict=True)
@@ -109,7 +111,7 @@ def test_an_encoder_without_dropout_has_no_noise_to_see(tiny_encoder):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments, message",
     [
         ({"clean": None}, "clean is missing"),
         ({"clean": np.ones((5, 16))}, r"clean \(5, 16\)"),

@@ -1,7 +1,6 @@
 """A picture of one's own: planes as the panels draw them, with words, and no controls."""
 
 import plotly.graph_objects as go
-import pytest
 from cselab_widgets import Picture
 from cselab_widgets.kit.planes import Plane, heatmap, matrix
 
@@ -34,9 +33,3 @@ def test_drawing_it_does_not_change_what_was_given():
     shown = picture()
     assert shown.figure() == shown.figure()
     assert shown.state.planes[0].traces[0].showlegend is None
-
-
-@pytest.mark.parametrize(("arguments", "said"), [(([], ""), "at least one plane"), (([1], "", "", 0), "columns is 0")])
-def test_what_cannot_be_drawn_is_refused(arguments, said):
-    with pytest.raises(ValueError, match=said):
-        Picture(*arguments)

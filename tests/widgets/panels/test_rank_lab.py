@@ -45,7 +45,7 @@ def test_the_line_is_the_bound_and_the_batch_lies_on_it(lab):
 
 
 @pytest.mark.parametrize(
-    ("changes", "title"),
+    "changes, title",
     [
         ({}, ["With 64 sentences, Barlow Twins cannot fall below 0.573", "64 sentences: rank 64 of 96"]),
         (

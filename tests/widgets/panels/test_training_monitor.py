@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from cselab_widgets import TrainingMonitor
 from cselab_widgets.panels.training_monitor import COLUMNS, band, curve, summary
+from numpy.testing import assert_allclose, assert_array_equal
 from tiny import make_encoder, make_sentences
 
 from cselab.encoders.encoder import SentenceEncoder
@@ -176,7 +177,7 @@ def test_a_run_in_a_thread_ends_as_train_itself_would():
     run = monitor.wait(PATIENCE)
     wanted = train(make_encoder(), SimCSE(), SENTENCES, CONFIG, evaluator, show_progress_bar=False)
     assert run is monitor.run and run.history == wanted.history
-    np.testing.assert_array_equal(run.encoder.encode(SENTENCES[:3]), wanted.encoder.encode(SENTENCES[:3]))
+    assert_array_equal(run.encoder.encode(SENTENCES[:3]), wanted.encoder.encode(SENTENCES[:3]))
     assert monitor.state.phase == "finished" and monitor.state.rows == tuple(run.history)
     assert "SimCSE: finished, step 6 of 6" in monitor.summary()
 
@@ -208,7 +209,7 @@ def test_a_run_stopped_by_its_button_is_usable_and_its_folder_is_an_encoder(tmp_
     assert monitor.state.phase == "stopped" and run.history[-1]["step"] == 3
     assert run.stopped == "stopped by hand at step 3"
     saved = SentenceEncoder.from_pretrained(tmp_path / "run")
-    np.testing.assert_allclose(saved.encode(SENTENCES[:3]), run.encoder.encode(SENTENCES[:3]), rtol=1e-6)
+    assert_allclose(saved.encode(SENTENCES[:3]), run.encoder.encode(SENTENCES[:3]), rtol=1e-6)
     assert brake.end.disabled
 
 
@@ -238,9 +239,9 @@ def test_a_kept_step_is_an_encoder_of_that_step_in_memory_and_on_disk(tmp_path):
     go_on.set()
     monitor.wait(PATIENCE)
     assert monitor.state.kept == (4,) and "kept: step 4" in monitor.summary()
-    np.testing.assert_array_equal(monitor.kept[4].encode(SENTENCES[:3]), seen_there["vectors"])
+    assert_array_equal(monitor.kept[4].encode(SENTENCES[:3]), seen_there["vectors"])
     saved = SentenceEncoder.from_pretrained(tmp_path / "step-4")
-    np.testing.assert_allclose(saved.encode(SENTENCES[:3]), seen_there["vectors"], rtol=1e-6)
+    assert_allclose(saved.encode(SENTENCES[:3]), seen_there["vectors"], rtol=1e-6)
 
 
 def test_a_step_may_be_kept_while_the_run_is_paused_and_before_it_began():
@@ -254,7 +255,7 @@ def test_a_step_may_be_kept_while_the_run_is_paused_and_before_it_began():
     monitor.wait(PATIENCE)
     assert monitor.state.kept == (0,)
     plain = make_encoder()
-    np.testing.assert_array_equal(monitor.kept[0].encode(SENTENCES[:3]), plain.encode(SENTENCES[:3]))
+    assert_array_equal(monitor.kept[0].encode(SENTENCES[:3]), plain.encode(SENTENCES[:3]))
 
 
 def test_a_run_can_be_stopped_while_it_is_paused():
@@ -312,7 +313,7 @@ def test_headless_what_goes_wrong_is_raised_at_once(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes, message",
     [({"command": "halt"}, "command is 'halt'; expected one of run, pause, stop"), ({"phase": "x"}, "phase is 'x'")],
 )
 def test_unknown_commands_are_refused(changes, message):
