@@ -64,8 +64,10 @@ class LessonResult:
                 _mark(control, y, CONTROL),
                 _mark(before, y, BEFORE, hollow=True),
                 _mark(after, y, AFTER),
-                _text(before, y - 13, f"{row[0]:.1f}"),
-                _text(after, y - 13, f"{row[2]:.1f}"),
+                *(
+                    _text(x, y - 13, f"{score:.1f}", anchor)
+                    for x, score, anchor in _apart(before, row[0], after, row[2])
+                ),
             ]
         drawing = (
             f'<svg viewBox="0 0 {WIDE} {bottom + 26}" style="max-width: 560px; width: 100%" role="img" '
@@ -77,6 +79,14 @@ class LessonResult:
 
     def _legend(self) -> Sequence[tuple[str, str]]:
         return list(zip(self.names, (BEFORE, CONTROL, AFTER), strict=True))
+
+
+def _apart(before: float, old: float, after: float, new: float) -> Sequence[tuple[float, float, str]]:
+    """Places, numbers and anchors of two labels; near ones stand left and right of the gap."""
+    if abs(after - before) > 40:
+        return (before, old, "middle"), (after, new, "middle")
+    anchors = ("end", "start") if before <= after else ("start", "end")
+    return (before, old, anchors[0]), (after, new, anchors[1])
 
 
 def _text(x: float, y: float, words: str, anchor: str = "middle") -> str:
