@@ -64,7 +64,8 @@ def whiten_group_by_group(x, num_groups, kind="zca", eps=0.0, shrinkage=0.0, div
 # What whitening is
 
 
-def test_covariance_is_numpys_for_both_divisors_and_for_each_group():
+def test_covariance_is_numpys_for_both_divisors():
+    """Covariance is numpys for both divisors and for each group."""
     x = random_rows(20, 6).unflatten(1, (2, 3)).transpose(0, 1)
     for divisor, bias in [("n", True), ("n-1", False)]:
         expected = np.stack([np.cov(group, rowvar=False, bias=bias) for group in x.numpy()])
@@ -92,7 +93,8 @@ def test_groups_whitened_at_once_are_groups_whitened_one_by_one(num_groups, opti
     assert_close(group_whiten(x, num_groups, kind=kind, **options), expected, atol=1e-9, rtol=1e-9)
 
 
-def test_the_matrix_of_all_groups_whitens_them_as_group_whiten_does():
+def test_the_matrix_of_all_groups_whitens_them_as_group_whiten():
+    """The matrix of all groups whitens them as group whiten does."""
     x = random_rows(30, 12)
     for num_groups in (1, 3, 6):
         matrix = group_whitening_matrix(covariance(x), num_groups)
@@ -102,7 +104,8 @@ def test_the_matrix_of_all_groups_whitens_them_as_group_whiten_does():
 # The shuffle
 
 
-def test_shuffled_groups_are_whitened_and_every_channel_returns_to_its_place():
+def test_shuffled_groups_are_whitened_and_every_channel_returns():
+    """Shuffled groups are whitened and every channel returns to its place."""
     x = random_rows(30, 6)
     permutation = torch.tensor([4, 0, 3, 5, 1, 2])
     whitened = shuffled_group_whiten(x, 3, permutation, eps=0.0)
@@ -113,7 +116,8 @@ def test_shuffled_groups_are_whitened_and_every_channel_returns_to_its_place():
 # Gradients
 
 
-def test_with_the_matrix_held_constant_the_gradient_is_that_of_a_centred_linear_map():
+def test_a_constant_matrix_has_the_gradient_of_a_linear_map():
+    """With the matrix held constant the gradient is that of a centred linear map."""
     x = random_rows(20, 8).requires_grad_()
     weights = random_rows(20, 8, seed=1)
     group_whiten(x, 4, eps=0.0).mul(weights).sum().backward()
@@ -122,7 +126,8 @@ def test_with_the_matrix_held_constant_the_gradient_is_that_of_a_centred_linear_
 
 
 @pytest.mark.parametrize("spectrum", [(2.0, 0.5), (1.0, 1.0), (3.0, 1.0, 0.2), (2.0, 1.0, 1.0), (1.0,) * 4])
-def test_zca_is_differentiable_through_its_matrix_even_at_equal_eigenvalues(spectrum):
+def test_zca_is_differentiable_through_its_matrix_even(spectrum):
+    """Zca is differentiable through its matrix even at equal eigenvalues."""
     x = rows_with_covariance(spectrum).requires_grad_()
     assert torch.autograd.gradcheck(lambda z: group_whiten(z, 1, gradient_through_matrix=True), x)
 
@@ -134,7 +139,8 @@ def test_pca_is_differentiable_through_its_matrix(spectrum):
 
 
 @pytest.mark.parametrize("spectrum", [(1.0, 1.0), (2.0, 1.0, 1.0)])
-def test_similarities_after_pca_have_the_right_gradient_at_equal_eigenvalues(spectrum):
+def test_similarities_after_pca_have_the_right_gradient(spectrum):
+    """Similarities after pca have the right gradient at equal eigenvalues."""
     x = rows_with_covariance(spectrum).requires_grad_()
 
     def similarities(z):
@@ -203,7 +209,8 @@ def test_group_whiten_takes_a_constant_batch_of_huge_numbers(num_groups):
     assert not whitened.any() and x.grad.isfinite().all()
 
 
-def test_a_constant_channel_does_not_disturb_the_other_one_of_its_group():
+def test_a_constant_channel_does_not_disturb_its_group():
+    """A constant channel does not disturb the other one of its group."""
     x = random_rows(16, 2)
     x[:, 1] = 5
     whitened = group_whiten(x, 1, eps=1e-12)
@@ -211,7 +218,8 @@ def test_a_constant_channel_does_not_disturb_the_other_one_of_its_group():
     assert_close(whitened[:, 1], torch.zeros(16, dtype=torch.float64))
 
 
-def test_fewer_rows_than_channels_are_whitened_as_far_as_shrinkage_reaches():
+def test_fewer_rows_than_channels_are_whitened_by_shrinkage():
+    """Fewer rows than channels are whitened as far as shrinkage reaches."""
     x = random_rows(4, 8)
     expected = whiten_group_by_group(x, 1, shrinkage=0.2)
     assert_close(group_whiten(x, 1, eps=0.0, shrinkage=0.2), expected)
@@ -284,7 +292,8 @@ def test_running_estimates_are_the_normalised_sum_of_equation_13(momentum):
 
 @pytest.mark.parametrize("kind", ["zca", "pca"])
 @pytest.mark.parametrize("num_groups", [1, 2, 4])
-def test_inference_whitens_with_the_running_estimates_and_is_a_linear_layer(kind, num_groups):
+def test_inference_whitens_with_the_running_estimates(kind, num_groups):
+    """Inference whitens with the running estimates and is a linear layer."""
     x = random_rows(40, 8, dtype=torch.float32)
     layer = ShuffledGroupWhitening(8, num_groups, kind=kind, momentum=0.0)
     layer(x)
@@ -296,7 +305,8 @@ def test_inference_whitens_with_the_running_estimates_and_is_a_linear_layer(kind
     assert torch.equal(layer(other), linear(other))
 
 
-def test_inference_takes_one_row_changes_nothing_and_draws_nothing():
+def test_inference_takes_one_row_changes_nothing_and_draws():
+    """Inference takes one row changes nothing and draws nothing."""
     layer = ShuffledGroupWhitening(8)
     layer(random_rows(40, 8, dtype=torch.float32))
     before = {name: tensor.clone() for name, tensor in layer.state_dict().items()}
@@ -317,7 +327,8 @@ def test_inference_passes_a_gradient_to_its_input_only():
     assert not list(layer.parameters())
 
 
-def test_a_saved_layer_continues_the_same_permutations_and_estimates():
+def test_a_saved_layer_continues_the_same_permutations():
+    """A saved layer continues the same permutations and estimates."""
     batches = [random_rows(20, 8, seed=seed) for seed in range(4)]
     uninterrupted = ShuffledGroupWhitening(8, seed=1)
     for batch in batches[:2]:
@@ -334,7 +345,8 @@ def test_a_saved_layer_continues_the_same_permutations_and_estimates():
 # Errors say what to do
 
 
-def test_too_few_rows_are_counted_in_the_message_and_leave_the_estimates_alone():
+def test_too_few_rows_are_counted_in_the_message():
+    """Too few rows are counted in the message and leave the estimates alone."""
     layer = ShuffledGroupWhitening(12, 2)
     with pytest.raises(ValueError, match="6 rows are too few to whiten groups of 6 channels, which need 7"):
         layer(random_rows(6, 12))

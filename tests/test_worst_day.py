@@ -101,7 +101,8 @@ print(again.resumed_from, again.encoder.weights_hash())
 
 
 @pytest.mark.parametrize("when", [3, "in the final save"])
-def test_on_a_full_disk_a_run_stops_with_a_sentence_and_goes_on_when_there_is_space(when, ended, tmp_path):
+def test_on_a_full_disk_a_run_stops_with_a_sentence(when, ended, tmp_path):
+    """On a full disk a run stops with a sentence and goes on when there is space."""
     if when not in ended:
         pytest.skip("a small disk cannot be mounted here: that takes Linux and root")
     folder, code = ended[when]
@@ -167,7 +168,8 @@ def full_disk(monkeypatch):
 
 
 @pytest.mark.parametrize("suffix", ["npy", "safetensors"])
-def test_vectors_are_written_aside_and_on_a_full_disk_the_old_ones_stay(full_disk, suffix, tmp_path):
+def test_vectors_are_written_aside_and_on_a_full_disk(full_disk, suffix, tmp_path):
+    """Vectors are written aside and on a full disk the old ones stay."""
     encoder = write_checkpoint(tmp_path / "encoder")
     (tmp_path / "corpus.txt").write_text("\n".join(CORPUS))
     output = tmp_path / f"vectors.{suffix}"
@@ -206,7 +208,8 @@ t.run("run")
 
 
 @pytest.mark.parametrize("moves", [1, 5])
-def test_a_run_killed_in_its_final_save_is_no_encoder_and_the_next_one_clears_up(moves, ended, tmp_path):
+def test_a_run_killed_in_its_final_save_is_no_encoder(moves, ended, tmp_path):
+    """A run killed in its final save is no encoder and the next one clears up."""
     folder, code = ended[moves]
     output = folder / "run"
     assert code == 9 and (output / "saving.part").is_dir()
@@ -241,7 +244,8 @@ def content(folder):
     return files | {name: value for name, value in said.items() if name not in ("seconds", "sha256")}
 
 
-def test_a_run_ended_while_its_checkpoint_was_written_leaves_what_an_uninterrupted_one_leaves(ended, tmp_path):
+def test_a_run_ended_while_its_checkpoint_was_written_leaves(ended, tmp_path):
+    """A run ended while its checkpoint was written leaves what an uninterrupted one leaves."""
     folder, code = ended["checkpoint"]
     output = folder / "run"
     assert code == -signal.SIGTERM
@@ -252,7 +256,9 @@ def test_a_run_ended_while_its_checkpoint_was_written_leaves_what_an_uninterrupt
         assert content(output) == content(tmp_path / f"whole-{again}")
 
 
-def test_a_run_out_of_patience_that_is_interrupted_in_its_final_save_does_not_train_on(tmp_path, monkeypatch):
+def test_a_run_out_of_patience_that_is_interrupted(tmp_path, monkeypatch):
+    """A run out of patience that is interrupted in its final save does not train on."""
+
     def worse(encoder):
         worse.score -= 1
         return {"score": worse.score}
@@ -326,7 +332,8 @@ def test_a_finished_run_that_was_altered_is_not_read_back(file, alter, said, wit
             opened(folder)
 
 
-def test_runs_without_checksums_as_earlier_versions_wrote_them_are_read_back(with_queue, tmp_path):
+def test_runs_without_checksums_as_earlier_versions_wrote(with_queue, tmp_path):
+    """Runs without checksums as earlier versions wrote them are read back."""
     folder = shutil.copytree(with_queue, tmp_path / "run")
     for file in ("run.json", "cselab.json"):
         without(folder / file, "sha256")
@@ -358,7 +365,8 @@ def test_a_record_that_lacks_something_is_named(file, damage, said, with_queue, 
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "best"])
-def test_a_checkpoint_of_another_run_or_under_another_name_is_refused(name, tmp_path):
+def test_a_checkpoint_of_another_run(name, tmp_path):
+    """A checkpoint of another run or under another name is refused."""
     evaluator = PairsEvaluator(pairs(1))
     for folder, corpus in (("one", CORPUS), ("other", make_sentences(40, 7))):
         with pytest.raises(KeyboardInterrupt):
@@ -419,7 +427,8 @@ def first_module(**values):
         ("cselab.json", '{"pooling": 7}', "cselab.json is damaged: 'pooling' is 7"),
     ],
 )
-def test_a_damaged_file_of_an_encoder_is_named_without_a_traceback(file, damage, said, of_others):
+def test_a_damaged_file_of_an_encoder_is_named(file, damage, said, of_others):
+    """A damaged file of an encoder is named without a traceback."""
     text = (of_others / file).read_text() if callable(damage) else ""
     (of_others / file).write_text(damage(text) if callable(damage) else damage)
     (of_others.parent / "corpus.txt").write_text("a dog\n")
@@ -458,7 +467,8 @@ def test_a_damaged_notebook_is_named(content, tmp_path):
         run_notebooks([], "smoke", {}, tmp_path / "out", folder=tmp_path)
 
 
-def test_code_that_a_folder_brings_is_neither_run_nor_asked_about(tmp_path, monkeypatch):
+def test_code_that_a_folder_brings_is_neither_run(tmp_path, monkeypatch):
+    """Code that a folder brings is neither run nor asked about."""
     monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("it asked"))
     folder = write_checkpoint(tmp_path / "model")
     (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
@@ -472,7 +482,8 @@ def test_code_that_a_folder_brings_is_neither_run_nor_asked_about(tmp_path, monk
     assert not (tmp_path / "ran").exists()
 
 
-def test_wherever_transformers_opens_a_folder_its_code_is_refused():
+def test_the_code_of_a_folder_is_refused_everywhere():
+    """Wherever transformers opens a folder its code is refused."""
     calls = [
         call
         for file in Path(cselab.__file__).parent.rglob("*.py")
@@ -485,7 +496,8 @@ def test_wherever_transformers_opens_a_folder_its_code_is_refused():
 # ------------------------------------------------------------------------------------------ numbers that are none
 
 
-def test_weights_that_are_not_numbers_give_no_vectors_and_no_score(tmp_path):
+def test_weights_that_are_not_numbers_give_no_vectors(tmp_path):
+    """Weights that are not numbers give no vectors and no score."""
     encoder = make_encoder()
     with torch.no_grad():
         encoder.backbone.encoder.layer[0].output.dense.bias[3] = float("nan")
@@ -500,7 +512,8 @@ def test_weights_that_are_not_numbers_give_no_vectors_and_no_score(tmp_path):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_hyper_parameters_out_of_their_range_are_refused_when_the_method_is_made(name):
+def test_hyper_parameters_out_of_their_range_are_refused(name):
+    """Hyper parameters out of their range are refused when the method is made."""
     for parameter, default in METHODS[name].hyperparameters().items():
         values = ["hot", float("nan"), float("inf")] if type(default) in (int, float) else []
         for value in [*values, *([-1.0] if parameter == "temperature" else [])]:
@@ -544,7 +557,8 @@ def stsb(tmp_path):
         ("main file 2012 17 -0.5 cat dog", r"line 1: the score -0\.5 is not between 0 and 5"),
     ],
 )
-def test_sts_files_whose_columns_shifted_or_whose_scores_cannot_be_are_refused(first, said, stsb):
+def test_sts_files_whose_columns_shifted(first, said, stsb):
+    """Sts files whose columns shifted or whose scores cannot be are refused."""
     file = stsb / "STS" / "STSBenchmark" / "sts-test.csv"
     file.write_text(first.replace(" ", "\t") + "\n" + file.read_text().split("\n", 1)[1])
     with pytest.raises(DataError, match=said):

@@ -27,7 +27,8 @@ def test_longer_spans_hold_the_shorter_and_each_is_contiguous(tokens):
     assert len(hidden[1].float().argmax(1).unique()) > 3
 
 
-def test_of_fifteen_percent_most_are_masked_some_random_some_left(tokens):
+def test_of_fifteen_percent_most_are_masked_some_random_some(tokens):
+    """Of fifteen percent most are masked some random some left."""
     ids, inner = tokens["input_ids"], inner_tokens(tokens)
     chosen_count = masked = same = 0
     for seed in range(40):

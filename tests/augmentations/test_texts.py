@@ -30,7 +30,8 @@ def test_replacements_are_found_where_they_stand():
     assert [changed[begin:end] for begin, end in places] == ["tomcat", "beheld", "tomcat"]
 
 
-def test_any_other_word_of_a_group_may_come_and_never_the_word_itself():
+def test_any_other_word_of_a_group_may_come():
+    """Any other word of a group may come and never the word itself."""
     swap = Substitution.among([("film", "movie", "picture"), ("picture", "image"), ("alone",)])
     seen = {swap(["picture"], 1.0, seeded(seed))[0] for seed in range(40)}
     assert seen == {"film", "movie", "image"}

@@ -16,7 +16,8 @@ def tokens():
     return make_encoder(layers=1).tokenize(TEXTS)
 
 
-def test_the_sentences_own_tokens_are_all_but_the_ends_and_padding(tokens):
+def test_inner_tokens_are_all_but_the_ends_and_padding(tokens):
+    """The sentences own tokens are all but the ends and padding."""
     inner = inner_tokens(tokens)
     assert inner.sum(1).tolist() == [8, 7, 2]
     special = torch.tensor(make_encoder(layers=1).tokenizer.all_special_ids)
@@ -24,7 +25,8 @@ def test_the_sentences_own_tokens_are_all_but_the_ends_and_padding(tokens):
     assert torch.isin(tokens["input_ids"][~inner], special).all()
 
 
-def test_shuffled_positions_are_a_permutation_of_the_sentences_own(tokens):
+def test_shuffled_positions_are_a_permutation(tokens):
+    """Shuffled positions are a permutation of the sentences own."""
     inner, places = inner_tokens(tokens), torch.arange(tokens["input_ids"].shape[1])
     shuffled = shuffle_positions(tokens, seeded())
     assert torch.equal(shuffled["input_ids"], tokens["input_ids"])
@@ -53,7 +55,8 @@ def test_positions_that_are_not_shuffled_are_the_models_own(family):
     assert_close(encoder.pooled(still), encoder.pooled(tokens))
 
 
-def test_shuffled_tokens_give_the_vector_of_the_shuffled_sentence():
+def test_shuffled_tokens_give_the_vector():
+    """Shuffled tokens give the vector of the shuffled sentence."""
     encoder = make_encoder(layers=2, pooling="cls")
     tokens = encoder.tokenize(["the cat sees a dog"])
     shuffled = shuffle_positions(tokens, seeded(3))
@@ -63,7 +66,8 @@ def test_shuffled_tokens_give_the_vector_of_the_shuffled_sentence():
     assert_close(encoder.pooled(shuffled), encoder.pooled(reordered))
 
 
-def test_feature_cutoff_cuts_the_same_dimensions_of_all_tokens_of_a_sentence():
+def test_feature_cutoff_cuts_the_same_dimensions_of_all_tokens():
+    """Feature cutoff cuts the same dimensions of all tokens of a sentence."""
     tokens = {"attention_mask": torch.ones(50, 7)}
     cut = cut_features(tokens, 14, 0.2, seeded())["embedding_mask"] == 0
     assert cut.shape == (50, 7, 14) and (cut.sum(2) == 2).all()
@@ -79,7 +83,8 @@ def test_token_cutoff_cuts_that_share_of_the_inner_tokens(tokens):
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta"])
-def test_what_is_cut_off_is_0_behind_the_embedding_layer_for_this_call_alone(family):
+def test_what_is_cut_off_is_0_behind_the_embedding_layer(family):
+    """What is cut off is 0 behind the embedding layer for this call alone."""
     encoder = make_encoder(family, layers=1).eval()
     tokens = encoder.tokenize(["the cat sees a dog", "a dog"])
     plain, seen = encoder.pooled(tokens), {}
@@ -96,7 +101,8 @@ def test_what_is_cut_off_is_0_behind_the_embedding_layer_for_this_call_alone(fam
     assert_close(encoder.pooled(tokens), plain)
 
 
-def test_repetition_doubles_some_inner_tokens_and_keeps_everything_else_in_order(tokens):
+def test_repetition_doubles_some_inner_tokens(tokens):
+    """Repetition doubles some inner tokens and keeps everything else in order."""
     longest = torch.tensor([8, 3, 0])
     lengths = set()
     for seed in range(40):

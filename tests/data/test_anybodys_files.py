@@ -71,9 +71,8 @@ def test_a_corpus_is_read_as_it_is_meant(name, content, expected, tmp_path):
         ("t.parquet", pandas.DataFrame({"text": [1.5, float("nan")]}), ["1.5"], "1 row has no text (line 2)"),
     ],
 )
-def test_rows_without_text_are_counted_in_a_corpus_and_refused_where_each_is_wanted(
-    name, content, kept, said, tmp_path
-):
+def test_rows_without_text_are_counted_in_a_corpus_and_refused(name, content, kept, said, tmp_path):
+    """Rows without text are counted in a corpus and refused where each is wanted."""
     file = written(tmp_path / name, content)
     with pytest.warns(UserWarning) as warned:
         assert list(read_sentences(file)) == kept

@@ -74,7 +74,8 @@ def test_every_set_has_its_published_rows_and_classes(senteval, task):
         assert bool(loaded.sentences2) == (task == "MRPC")
 
 
-def test_rows_are_sorted_by_tokens_then_label_and_ties_keep_the_order_of_the_files(mr, senteval):
+def test_rows_are_sorted_by_tokens_then_label(mr, senteval):
+    """Rows are sorted by tokens then label and ties keep the order of the files."""
     rows = load_classification("MR", mr)
     order = [(len(text.split()), label) for text, label in zip(rows.sentences, rows.labels, strict=True)]
     assert order == sorted(order)
@@ -115,7 +116,8 @@ def test_trec_is_read_as_latin_1(senteval, tmp_path):
     assert "Where is Besan\xe7on ?" in load_classification("TREC", tmp_path, "train").sentences
 
 
-def test_a_byte_order_mark_and_single_quotes_do_not_shift_the_columns(senteval):
+def test_a_byte_order_mark_and_single_quotes_do_not_shift(senteval):
+    """A byte order mark and single quotes do not shift the columns."""
     rows = load_classification("MRPC", senteval, "train")
     assert all(text.startswith('He said " w') for text in rows.sentences)
     assert not any('"' in text for text in rows.sentences2)

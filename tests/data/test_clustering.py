@@ -19,7 +19,8 @@ def write(folder, task, content):
 
 @pytest.mark.parametrize("task", CLUSTERING_TASKS)
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\t\r\n"])
-def test_every_set_has_its_rows_and_classes_whatever_ends_its_lines(tmp_path, task, end):
+def test_every_set_has_its_rows_whatever_ends_its_lines(tmp_path, task, end):
+    """Every set has its rows and classes whatever ends its lines."""
     write(tmp_path, task, lines(task, end))
     loaded = load_clustering(task, tmp_path)
     assert (len(loaded), len(loaded.classes)) == CLUSTERING_SIZES[task]
@@ -28,7 +29,8 @@ def test_every_set_has_its_rows_and_classes_whatever_ends_its_lines(tmp_path, ta
     assert loaded.provenance == "unknown text"
 
 
-def test_the_files_may_lie_in_a_folder_beneath_and_their_case_does_not_matter(tmp_path):
+def test_the_files_may_lie_in_a_folder_beneath(tmp_path):
+    """The files may lie in a folder beneath and their case does not matter."""
     (tmp_path / "clustering").mkdir()
     (tmp_path / "clustering" / "Tweet.tsv").write_text("".join(lines("Tweet")))
     assert len(load_clustering("Tweet", tmp_path)) == 2472

@@ -49,7 +49,8 @@ def test_wiki1m_comes_line_by_line_as_it_is(publish, tmp_path):
     assert fetch_corpus("wiki1m", tmp_path / "new") == (place, False)
 
 
-def test_nli_becomes_a_table_that_methods_of_several_columns_read(publish, tmp_path):
+def test_nli_becomes_a_table_that_methods_of_several_columns(publish, tmp_path):
+    """Nli becomes a table that methods of several columns read."""
     publish("nli_for_simcse.csv", NLI)
     place, _ = fetch_corpus("nli", tmp_path)
     assert list(read_rows(place, ("sentence", "contradiction", "entailment"))) == [

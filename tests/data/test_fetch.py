@@ -113,7 +113,8 @@ def test_every_set_of_the_archive_comes_out_byte_for_byte(hub, published, tmp_pa
     assert load_sts("STS14", folder).provenance == load_classification("MR", folder).provenance == "as published"
 
 
-def test_nothing_of_the_archive_is_written_but_the_files_of_the_set(hub, published, tmp_path):
+def test_nothing_of_the_archive_is_written(hub, published, tmp_path):
+    """Nothing of the archive is written but the files of the set."""
     packed = io.BytesIO(archive_of({"../evil": b"", "/evil": b"", "CR/readme": b"", **published}))
     with tarfile.open(fileobj=packed, mode="a") as archive:
         link = tarfile.TarInfo("CR/custrev.neg")
@@ -155,9 +156,8 @@ def score_swapped(lines):
 @pytest.mark.parametrize(
     "task, file", [("STS12", "STS/STS12-en-test/STS.{}.MSRpar.txt"), ("STS-B", "STS/STSBenchmark/sts-test.csv")]
 )
-def test_a_set_that_is_not_the_published_one_is_refused_and_the_others_stay(
-    hub, published, tmp_path, task, file, damage
-):
+def test_a_set_that_is_not_the_published_one_is_refused(hub, published, tmp_path, task, file, damage):
+    """A set that is not the published one is refused and the others stay."""
     file = file.format("gs" if damage is score_swapped else "input")
     lines = damage(published[file].splitlines(keepends=True))
     publish_archive(hub, {**published, file: b"".join(lines)})
@@ -176,7 +176,8 @@ def test_another_text_of_the_right_number_is_refused(hub, published, tmp_path):
     assert status == "refused" and "neither the words nor the scores are the published ones" in detail
 
 
-def test_an_archive_that_is_cut_or_lacks_a_file_is_refused_by_name(hub, published, tmp_path):
+def test_an_archive_that_is_cut_or_lacks_a_file_is_refused(hub, published, tmp_path):
+    """An archive that is cut or lacks a file is refused by name."""
     hub(*ARCHIVE, archive_of({name: published[name] for name in senteval_files("MR")})[:600])
     assert "senteval.tar: cannot be unpacked" in fetched(tmp_path / "data", ["MR"])["MR"][1]
     publish_archive(hub, {name: content for name, content in published.items() if name != "CR/custrev.neg"})
@@ -246,7 +247,8 @@ def test_fetch_removes_what_a_killed_one_left(hub, published, tmp_path):
 # ------------------------------------------------------------------------------------------ no hub
 
 
-def test_without_a_network_it_says_which_sets_are_lacking_and_what_to_do(hub, published, tmp_path):
+def test_without_a_network_it_says_which_sets_are_lacking(hub, published, tmp_path):
+    """Without a network it says which sets are lacking and what to do."""
     publish_archive(hub, published)
     fetched(tmp_path / "data", ["STS12"])
     (tmp_path / "hub").rename(tmp_path / "gone")
@@ -292,7 +294,8 @@ def test_a_download_that_breaks_off_or_has_left_the_hub_is_named(hub, tmp_path, 
         ("AgNews", "GoogleNews are not fetched, .* https://github.com/"),
     ],
 )
-def test_what_cannot_be_fetched_is_refused_before_anything_is_done(tmp_path, task, said):
+def test_what_cannot_be_fetched_is_refused(tmp_path, task, said):
+    """What cannot be fetched is refused before anything is done."""
     with pytest.raises(ValueError, match=said):
         fetch(tmp_path / "data", [task])
     assert not (tmp_path / "data").exists()

@@ -38,7 +38,8 @@ def test_a_corpus_without_a_sentence_is_refused_at_once(tmp_path, name, content)
         read_sentences(path)
 
 
-def test_a_missing_file_is_refused_at_once_as_python_users_expect(tmp_path):
+def test_a_missing_file_is_refused_at_once(tmp_path):
+    """A missing file is refused at once as python users expect."""
     with pytest.raises(FileNotFoundError, match=r"nowhere\.txt: no such file"):
         read_sentences(tmp_path / "nowhere.txt")
     with pytest.raises(MissingFile, match="is a folder"):

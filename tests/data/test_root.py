@@ -22,7 +22,8 @@ def test_a_variable_that_names_nothing_is_an_error(tmp_path, monkeypatch):
     assert folder_to_fill() == tmp_path / "gone"
 
 
-def test_without_the_variable_the_root_is_in_the_users_cache_if_anywhere(tmp_path, monkeypatch):
+def test_without_the_variable_the_root_is_in_the_users_cache(tmp_path, monkeypatch):
+    """Without the variable the root is in the users cache if anywhere."""
     monkeypatch.delenv("CSELAB_DATA", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))

@@ -30,7 +30,8 @@ def test_the_folder_above_will_do(senteval):
     assert load_sts("STS-B", senteval.parent).hash == load_sts("STS-B", senteval).hash
 
 
-def test_tokens_are_joined_by_single_spaces_and_quotes_left_alone(senteval):
+def test_tokens_are_joined_by_single_spaces(senteval):
+    """Tokens are joined by single spaces and quotes left alone."""
     pairs = load_sts("STS-B", senteval)
     assert pairs.sentences1[7] == 'the STS-B/test café says " row 7 : naïve , and goes on'
     assert pairs.sentences2[7] == "row 7 of STS-B/test says so too"
@@ -45,7 +46,8 @@ def test_pairs_without_a_gold_score_are_left_out(senteval):
     assert all(f"STS16/{subset} " in sentence and "row 0 " in sentence for subset, sentence in first_of.items())
 
 
-def test_subsets_of_the_yearly_sets_and_splits_of_the_full_ones_are_named(senteval):
+def test_subsets_of_the_yearly_sets(senteval):
+    """Subsets of the yearly sets and splits of the full ones are named."""
     assert [load_sts("STS13", senteval).subsets.count(s) for s in ("FNWN", "headlines", "OnWN")] == [189, 750, 561]
     assert load_sts("STS-B", senteval).subsets == []
     full = load_sts("SICK-R", senteval, "full")
@@ -111,7 +113,8 @@ def test_a_damaged_file_is_refused_by_name(senteval, task, file, damage):
         load_sts(task, senteval)
 
 
-def test_sentences_and_gold_scores_of_different_length_are_refused(senteval):
+def test_unlike_counts_of_sentences_and_scores_are_refused(senteval):
+    """Sentences and gold scores of different length are refused."""
     cut_rows(senteval / GOLD)
     with pytest.raises(DataError, match=r"STS\.input\.MSRpar\.txt has 750 rows but STS\.gs\.MSRpar\.txt has 740"):
         load_sts("STS12", senteval)
@@ -134,7 +137,8 @@ def test_a_bad_line_is_named_with_its_own_file(senteval, task, file, change, sai
         load_sts(task, senteval)
 
 
-def test_unknown_names_list_the_allowed_and_a_missing_file_is_named(senteval):
+def test_unknown_names_list_the_allowed(senteval):
+    """Unknown names list the allowed and a missing file is named."""
     (senteval / SICK).unlink()
     with pytest.raises(MissingFile, match="SICK_test_annotated"):
         load_sts("SICK-R", senteval)

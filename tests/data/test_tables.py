@@ -57,7 +57,8 @@ def test_parquet_is_read_a_block_at_a_time(tmp_path):
         list(read_sentences(tmp_path / "cut.parquet"))
 
 
-def test_the_folder_of_a_data_set_is_a_table_and_of_several_splits_train(tmp_path):
+def test_the_folder_of_a_data_set_is_a_table(tmp_path):
+    """The folder of a data set is a table and of several splits train."""
     datasets = pytest.importorskip("datasets", reason="reading a data set needs datasets")
     found = datasets.Dataset.from_dict({"id": range(4), "text": TEXTS})
     found.save_to_disk(tmp_path / "one")
@@ -98,7 +99,8 @@ def test_a_pandas_table_is_taken_where_sentences_or_rows_are():
         check_rows(table, ("sentence", "negation"), "sncse")
 
 
-def test_the_column_is_the_one_that_is_named_or_numbered_else_one_that_is_known(tmp_path):
+def test_the_column_is_the_one_that_is_named(tmp_path):
+    """The column is the one that is named or numbered else one that is known."""
     file = tmp_path / "t.csv"
     file.write_text("Title,Sentence\nold,A cat\nnew,A dog\n")
     assert list(read_sentences(file)) == list(read_sentences(file, "sentence")) == ["A cat", "A dog"]

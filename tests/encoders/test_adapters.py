@@ -33,7 +33,8 @@ def adapted(family="bert", adapter=2):
 
 
 @pytest.mark.parametrize("family", families.FAMILIES)
-def test_each_family_opens_there_and_here_with_its_trained_adapters(family, tmp_path):
+def test_each_family_opens_with_its_trained_adapters(family, tmp_path):
+    """Each family opens there and here with its trained adapters."""
     encoder = adapted(family)
     plain = SentenceEncoder(families.make_backbone(family), encoder.tokenizer, encoder.pooling).encode(SENTENCES)
     assert_array_equal(encoder.encode(SENTENCES), plain)
@@ -52,7 +53,8 @@ def test_each_family_opens_there_and_here_with_its_trained_adapters(family, tmp_
 
 
 @pytest.mark.filterwarnings("ignore:`is_gradient_checkpointing` is deprecated")  # peft of transformers
-def test_the_adapters_alone_are_opened_by_peft_on_the_model_that_they_were_trained_on(tmp_path):
+def test_the_adapters_alone_are_opened_by_peft_on_the_model(tmp_path):
+    """The adapters alone are opened by peft on the model that they were trained on."""
     encoder = moved(adapted("qwen3"))
     encoder.save_pretrained(tmp_path / "mine")
     model = peft.PeftModel.from_pretrained(families.make_backbone("qwen3"), str(tmp_path / "mine" / "adapter"))
@@ -74,7 +76,8 @@ def test_a_config_of_peft_is_taken_as_it_is(kind, tmp_path):
     assert_allclose(again.encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
 
 
-def test_first_weights_follow_the_seed_and_no_random_number_of_the_caller_is_drawn():
+def test_first_weights_follow_the_seed():
+    """First weights follow the seed and no random number of the caller is drawn."""
     drawn = torch.get_rng_state()
     hashes = []
     for seed in (1, 1, 2):
@@ -95,7 +98,8 @@ def test_first_weights_follow_the_seed_and_no_random_number_of_the_caller_is_dra
         ({"modules_to_save": ["pooler"]}, "modules_to_save is not supported"),
     ],
 )
-def test_what_adds_no_adapter_is_refused_and_the_encoder_is_as_before(adapter, said):
+def test_what_adds_no_adapter_is_refused(adapter, said):
+    """What adds no adapter is refused and the encoder is as before."""
     encoder = make_encoder()
     before = encoder.weights_hash()
     with pytest.raises(ValueError, match=said):

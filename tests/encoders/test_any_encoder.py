@@ -53,7 +53,8 @@ def test_what_is_no_encoder_is_refused(given, sentences, error, said):
         as_encoder(given, sentences)
 
 
-def test_sentences_without_a_vector_and_prompts_without_an_encoder_are_named():
+def test_sentences_without_a_vector_and_prompts():
+    """Sentences without a vector and prompts without an encoder are named."""
     with pytest.raises(ValueError, match="none for 1 of 2 sentences, the first 'new'"):
         as_encoder({"old": [1.0]}).encode(["old", "new"])
     with pytest.raises(TypeError, match="service has no prompts: leave out prompt_name='query'"):

@@ -110,7 +110,8 @@ def seen(together):
     return [json.loads((together / f"seen-{rank}.json").read_text()) for rank in (0, 1)]
 
 
-def test_each_process_encodes_its_share_and_both_have_the_vectors_of_one(together, seen):
+def test_each_process_encodes_its_share(together, seen):
+    """Each process encodes its share and both have the vectors of one."""
     with pytest.warns(TruncationWarning):
         alone = make_encoder(layers=1).encode(SENTENCES)
     for rank in (0, 1):
@@ -119,12 +120,14 @@ def test_each_process_encodes_its_share_and_both_have_the_vectors_of_one(togethe
     assert sum(shares) == len(SENTENCES) and max(shares) < 0.7 * len(SENTENCES)
 
 
-def test_sentences_that_were_cut_are_counted_over_all_and_told_once(seen):
+def test_cut_sentences_are_counted_over_all_and_told_once(seen):
+    """Sentences that were cut are counted over all and told once."""
     assert [each["truncated"] for each in seen] == [f"3 of {len(SENTENCES)} sentences were cut at 48 tokens"] * 2
     assert [each["told"] for each in seen] == [[seen[0]["truncated"]], []]
 
 
-def test_one_sentence_or_fewer_than_processes_are_encoded_by_each(seen):
+def test_one_sentence_or_fewer_than_processes_are_encoded(seen):
+    """One sentence or fewer than processes are encoded by each."""
     expected = make_encoder(layers=1).encode(["a cat"])
     for each in seen:
         assert_allclose(each["fewer than processes"], expected, atol=1e-6)

@@ -29,7 +29,8 @@ def passes_differ(backbone):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_rate_is_set_in_every_place_of_every_family_and_put_back(family):
+def test_a_rate_is_set_in_every_place_of_every_family(family):
+    """A rate is set in every place of every family and put back."""
     backbone = make_backbone(family, **dict.fromkeys(OF_EACH[family], 0.0))
     assert dropout_fields(backbone) == dict.fromkeys(OF_EACH[family], 0.0)
     assert set(dropout_places(backbone).values()) == {0.0} and not passes_differ(backbone)

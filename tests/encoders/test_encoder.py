@@ -81,7 +81,8 @@ def test_a_batch_gives_the_vectors_of_each_sentence_alone(pooling, family):
     assert np.ptp(found, axis=0).min() > 1e-2  # and they are different vectors
 
 
-def test_each_distinct_sentence_is_encoded_once_and_short_ones_together(encoder, monkeypatch):
+def test_each_distinct_sentence_is_encoded_once(encoder, monkeypatch):
+    """Each distinct sentence is encoded once and short ones together."""
     shapes = []
     plain = encoder.pooled
 
@@ -108,7 +109,8 @@ def test_a_tensor_can_be_asked_for_and_used_in_a_loss(encoder):
     assert not vectors.requires_grad and np.array_equal(vectors.numpy(), encoder.encode(SENTENCES))
 
 
-def test_normalised_vectors_have_length_one_and_the_same_direction(encoder):
+def test_normalised_vectors_have_length_one(encoder):
+    """Normalised vectors have length one and the same direction."""
     plain, unit = encoder.encode(SENTENCES), encoder.encode(SENTENCES, normalize_embeddings=True)
     assert_allclose(unit, plain / np.linalg.norm(plain, axis=1, keepdims=True), rtol=1e-6)
     always = SentenceEncoder(encoder.backbone, encoder.tokenizer, normalize=True)
@@ -144,7 +146,8 @@ def test_truncation_is_reported_and_cuts_at_the_longest_input():
     assert encoder.last_truncation == Truncation(cut=0, of=1, max_length=5)
 
 
-def test_a_sentence_longer_than_the_pretraining_rows_warns_and_says_what_to_do(tmp_path):
+def test_a_sentence_longer_than_the_pretraining_rows_warns(tmp_path):
+    """A sentence longer than the pretraining rows warns and says what to do."""
     encoder = make_encoder()
     sentences = ["the cat", "the cat sleeps and the dog runs", "the dog"]
     encoder.encode(sentences)  # an encoder that does not say how long its rows were
@@ -162,7 +165,8 @@ UNREADABLE = ["何か", "😊😊", "猫 the 猫", "the 猫 猫 猫"]  # by a to
 READABLE = ["the cat", "the cat sees a 猫"]
 
 
-def test_sentences_of_mostly_unknown_tokens_are_counted_with_their_repeats_and_said_once():
+def test_sentences_of_mostly_unknown_tokens_are_counted():
+    """Sentences of mostly unknown tokens are counted with their repeats and said once."""
     encoder = make_encoder()
     encoder.encode(READABLE)
     assert encoder.last_truncation.unknown == 0
@@ -184,7 +188,8 @@ def test_a_tokenizer_of_bytes_reads_every_text():
 
 
 @pytest.mark.parametrize("kind", ["bert", "roberta", "camembert"])
-def test_the_positions_of_the_model_bound_a_tokenizer_without_a_limit(kind):
+def test_the_positions_of_the_model_bound_a_tokenizer(kind):
+    """The positions of the model bound a tokenizer without a limit."""
     backbone, tokenizer = make_backbone("bert" if kind == "bert" else "roberta"), make_tokenizer("roberta")
     if kind == "camembert":
         with torch.random.fork_rng(devices=[]):
@@ -275,7 +280,8 @@ def test_vectors_on_the_gpu_are_those_on_the_cpu(encoder):
     assert encoder.encode(SENTENCES, convert_to_tensor=True).is_cuda
 
 
-def test_a_name_or_folder_alone_opens_an_encoder_as_from_pretrained_does(tmp_path):
+def test_a_name_or_folder_alone_opens_an_encoder(tmp_path):
+    """A name or folder alone opens an encoder as from pretrained does."""
     folder = write_checkpoint(tmp_path / "tiny")
     opened, usual = SentenceEncoder(folder, pooling="cls"), SentenceEncoder.from_pretrained(folder, pooling="cls")
     assert (opened.encode(["a cat"]) == usual.encode(["a cat"])).all() and not opened.training

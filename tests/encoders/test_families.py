@@ -46,7 +46,8 @@ def write_folder(folder, family, prompts=None, default=None, dim=None, **setting
 
 
 @each_family
-def test_a_folder_of_each_family_gives_the_vectors_of_sentence_transformers(family, tmp_path):
+def test_a_folder_of_each_family_gives_the_vectors(family, tmp_path):
+    """A folder of each family gives the vectors of sentence transformers."""
     folder = write_folder(tmp_path, family)
     encoder = SentenceEncoder.from_pretrained(folder)
     assert encoder.pooling == FAMILIES[family].pooling and encoder.pooling_given
@@ -69,7 +70,8 @@ def test_each_family_is_trained_with_its_own_pooling(family, tmp_path):
 
 
 @each_family
-def test_where_nothing_is_dropped_out_training_is_refused_and_the_fields_are_named(family):
+def test_where_nothing_is_dropped_out_training_is_refused(family):
+    """Where nothing is dropped out training is refused and the fields are named."""
     encoder = SentenceEncoder(make_backbone(family), make_tokenizer(family), FAMILIES[family].pooling, name=family)
     encoder.dropout = 0
     with pytest.raises(ValueError, match=r"the views are identical.*--dropout 0.1") as refused:
@@ -80,7 +82,8 @@ def test_where_nothing_is_dropped_out_training_is_refused_and_the_fields_are_nam
 
 @pytest.mark.parametrize("pooling", THEIRS)
 @pytest.mark.parametrize("family", ["bert", "llama"])
-def test_poolings_are_those_of_sentence_transformers_on_either_side_of_padding(pooling, family, tmp_path):
+def test_poolings_are_those_of_sentence_transformers(pooling, family, tmp_path):
+    """Poolings are those of sentence transformers on either side of padding."""
     plain = write_checkpoint(tmp_path, family)
     encoder = SentenceEncoder.from_pretrained(plain, pooling=pooling)
     for side in ("left", "right"):
@@ -90,7 +93,8 @@ def test_poolings_are_those_of_sentence_transformers_on_either_side_of_padding(p
 
 
 @each_family
-def test_a_decoder_without_a_pooling_is_told_what_it_gets_and_others_are_not(family, tmp_path):
+def test_a_decoder_without_a_pooling_is_told_what_it_gets(family, tmp_path):
+    """A decoder without a pooling is told what it gets and others are not."""
     plain = write_checkpoint(tmp_path, family)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", PoolingWarning)
@@ -140,7 +144,7 @@ def test_weights_of_half_precision_are_opened_in_float32(dtype, tmp_path):
     "family, whole",
     [("t5", T5ForConditionalGeneration), ("qwen3", AutoModelForCausalLM), ("mpnet", AutoModelForMaskedLM)],
 )
-def test_of_a_model_with_a_language_head_or_a_decoder_the_encoder_is_opened(family, whole, tmp_path):
+def test_of_a_model_with_a_language_head_or_a_decoder(family, whole, tmp_path):
     """The weights of T5's embeddings are tied, those of MPNet's pooler are missing."""
     config = make_backbone(family).config
     config.is_encoder_decoder = family == "t5"

@@ -55,7 +55,8 @@ def with_head(encoder, kind):
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("pooling", POOLINGS)
-def test_a_saved_encoder_gives_its_vectors_here_and_in_sentence_transformers(pooling, family, tmp_path, capfd):
+def test_a_saved_encoder_gives_its_vectors_here_and_in_sentence(pooling, family, tmp_path, capfd):
+    """A saved encoder gives its vectors here and in sentence transformers."""
     encoder = make_encoder(family, pooling=pooling)
     expected = encoder.encode(SENTENCES)
     encoder.save_pretrained(tmp_path / "encoder")
@@ -131,7 +132,8 @@ def test_a_prompt_is_taken_off_when_another_pooling_is_asked_for(tmp_path):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_plain_checkpoint_opens_with_the_mean_or_the_pooling_asked_for(family, tmp_path):
+def test_a_plain_checkpoint_opens_with_the_mean(family, tmp_path):
+    """A plain checkpoint opens with the mean or the pooling asked for."""
     write_checkpoint(tmp_path, family)
     opened = SentenceEncoder.from_pretrained(tmp_path)
     assert (opened.pooling, opened.max_length, opened.training) == ("mean", LONGEST, False)
@@ -234,7 +236,8 @@ def test_case_is_lowered_where_sentence_transformers_lowers_it(tmp_path, lower, 
         [{"path": "", "type": "Transformer"}, {"path": "../plain", "type": "Pooling"}],
     ],
 )
-def test_modules_are_one_transformer_and_one_pooling_inside_the_folder(tmp_path, listed):
+def test_modules_are_one_transformer_and_one_pooling_inside(tmp_path, listed):
+    """Modules are one transformer and one pooling inside the folder."""
     folder = theirs(tmp_path)
     (folder / "modules.json").write_text(json.dumps(listed))
     with pytest.raises(CheckpointError, match=r"modules\.json (lists|is damaged)|not a path inside the folder"):
@@ -336,7 +339,8 @@ def converted_by_the_line_of(message, **options):
     subprocess.run(f"{sys.executable} {line}", shell=True, check=True, capture_output=True, **options)
 
 
-def test_a_pickle_is_refused_with_the_line_that_converts_it_and_pools_as_before(tmp_path):
+def test_a_pickle_is_refused_with_the_line(tmp_path):
+    """A pickle is refused with the line that converts it and pools as before."""
     transformer = modules.Transformer(str(write_checkpoint(tmp_path / "plain")))
     model = SentenceTransformer(modules=[transformer, modules.Pooling(8, "cls")])
     model.save(str(tmp_path / "old"))
@@ -358,9 +362,8 @@ huggingface_hub.snapshot_download = snapshot_download
 """
 
 
-def test_a_name_of_the_hub_with_pickled_weights_is_refused_with_the_line_that_fetches_and_converts_them(
-    tmp_path, monkeypatch
-):
+def test_a_name_of_the_hub_with_pickled_weights_is_refused(tmp_path, monkeypatch):
+    """A name of the hub with pickled weights is refused with the line that fetches and converts them."""
     hub = write_checkpoint(tmp_path / "hub")
     fetched = shutil.copytree(hub, tmp_path / "fetched", ignore=shutil.ignore_patterns("*.safetensors"))
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(fetched))
@@ -433,7 +436,8 @@ def assets(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
-def test_a_bundled_file_that_is_missing_or_has_a_flipped_bit_is_named(file, assets):
+def test_a_bundled_file_that_is_missing(file, assets):
+    """A bundled file that is missing or has a flipped bit is named."""
     opened = SentenceEncoder.from_pretrained("wee")
     assert opened.name == "wee" and np.array_equal(opened.encode(SENTENCES), make_encoder().encode(SENTENCES))
     opening.bundled_folder.cache_clear()
@@ -472,7 +476,8 @@ FILES = ("model.safetensors", "tokenizer.json", "config.json", "modules.json", "
 
 @pytest.mark.parametrize("content", [POINTER, b"/annex/objects/SHA256E-s133--4d7a.json\n"])
 @pytest.mark.parametrize("name", FILES)
-def test_a_pointer_in_the_place_of_a_file_is_named_with_the_command(name, content, tmp_path):
+def test_a_pointer_in_the_place_of_a_file_is_named(name, content, tmp_path):
+    """A pointer in the place of a file is named with the command."""
     make_encoder().save_pretrained(tmp_path)
     (tmp_path / name).write_bytes(content)
     with pytest.raises(
@@ -498,7 +503,8 @@ def test_a_command_to_paste_is_one_command_for_any_name(name):
 
 
 @pytest.mark.parametrize("prefix", ["module.", "model.", "encoder.bert.", "0.auto_model.", "_orig_mod."])
-def test_weights_that_a_wrapper_saved_are_named_with_their_prefix(prefix, tmp_path):
+def test_weights_that_a_wrapper_saved_are_named(prefix, tmp_path):
+    """Weights that a wrapper saved are named with their prefix."""
     make_encoder().save_pretrained(tmp_path)
     file = tmp_path / "model.safetensors"
     save_file({prefix + name: value for name, value in load_file(file).items()}, file, metadata={"format": "pt"})

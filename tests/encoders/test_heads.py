@@ -35,7 +35,8 @@ def test_a_projection_is_two_layers_without_bias(rows):
     assert torch.equal(head(rows), (rows @ first.weight.T).relu() @ last.weight.T)
 
 
-def test_normalisation_by_the_running_averages_is_part_of_the_layers(rows):
+def test_normalisation_by_the_running_averages(rows):
+    """Normalisation by the running averages is part of the layers."""
     head = NormalizedHead(6, seeded())
     nn.init.normal_(head.layers[1].weight, generator=seeded(1))
     nn.init.normal_(head.layers[1].bias, generator=seeded(2))
@@ -53,7 +54,8 @@ def test_it_starts_as_bert_does():
     assert linear.weight.mean().item() == pytest.approx(0, abs=5e-4)
 
 
-def test_a_head_is_drawn_from_its_generator_and_leaves_the_caller_s_random_numbers_alone(rows):
+def test_a_head_is_drawn_from_its_generator(rows):
+    """A head is drawn from its generator and leaves the caller's random numbers alone."""
     before = torch.get_rng_state()
     head, same, other = (WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded(seed))) for seed in (0, 0, 1))
     head(rows)
@@ -63,14 +65,16 @@ def test_a_head_is_drawn_from_its_generator_and_leaves_the_caller_s_random_numbe
     assert torch.equal(weights[0], weights[1]) and not torch.equal(weights[0], weights[2])
 
 
-def test_the_whitened_head_whitens_and_then_applies_the_linear_layer(rows):
+def test_the_whitened_head_whitens_and_then_applies(rows):
+    """The whitened head whitens and then applies the linear layer."""
     head = WhitenedHead(ShuffledGroupWhitening(6, num_groups=3, shuffle=False), MLPHead(6, seeded()))
     by_hand = ShuffledGroupWhitening(6, num_groups=3, shuffle=False)(rows)
     assert_close(head(rows), head.mlp(by_hand))
 
 
 @pytest.mark.parametrize("kind", ["mlp", "whitened"])
-def test_the_dense_layers_of_a_head_give_its_vectors_at_inference(kind, rows):
+def test_the_dense_layers_of_a_head_give_its_vectors(kind, rows):
+    """The dense layers of a head give its vectors at inference."""
     head = MLPHead(6, seeded()) if kind == "mlp" else WhitenedHead(ShuffledGroupWhitening(6), MLPHead(6, seeded()))
     head(rows)  # running estimates
     assert_close(through_layers(head.eval(), rows), head(rows), rtol=1e-6, atol=1e-6)

@@ -20,7 +20,8 @@ def encoder():
     return make_encoder(width=64)
 
 
-def test_vectors_in_bf16_are_those_of_float32_to_two_digits_and_come_as_float32(encoder):
+def test_vectors_in_bf16_are_those_of_float32_to_two_digits(encoder):
+    """Vectors in bf16 are those of float32 to two digits and come as float32."""
     exact = encoder.encode(SENTENCES)
     encoder.precision = "bf16"
     near = encoder.encode(SENTENCES)

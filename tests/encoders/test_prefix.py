@@ -40,7 +40,8 @@ def test_attention_agrees_with_the_formula():
     assert_close(seen["out"][0], expected.transpose(0, 1).flatten(1))
 
 
-def test_in_training_each_row_drops_numbers_of_the_prefix_out_and_the_rest_makes_up_for_them():
+def test_in_training_each_row_drops_numbers():
+    """In training each row drops numbers of the prefix out and the rest makes up for them."""
     encoder = with_prefix(layers=1, dropout=0.5, length=50)
     tokens = encoder.tokenize(SENTENCES)
     encoder.train()
@@ -80,7 +81,8 @@ def test_it_is_saved_and_opened_with_the_encoder(tmp_path):
     assert SentenceEncoder.from_pretrained(tmp_path / "kept").prefix is None
 
 
-def test_sentence_transformers_refuses_the_folder_and_says_what_opens_it(tmp_path):
+def test_sentence_transformers_refuses_the_folder(tmp_path):
+    """Sentence transformers refuses the folder and says what opens it."""
     sentence_transformers = pytest.importorskip("sentence_transformers")
     with_prefix().save_pretrained(tmp_path / "kept")
     folder = str(tmp_path / "kept")

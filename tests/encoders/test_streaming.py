@@ -47,7 +47,8 @@ def test_encode_itself_tokenises_window_by_window(encoder, monkeypatch):
     assert max(sizes) <= 16 and sum(sizes) == len(set(SENTENCES))
 
 
-def test_no_more_than_a_window_is_taken_from_a_generator_before_its_vectors_are_written(encoder, tmp_path):
+def test_no_more_than_a_window_is_taken_from_a_generator(encoder, tmp_path):
+    """No more than a window is taken from a generator before its vectors are written."""
     taken = []
 
     def endless():
@@ -79,7 +80,8 @@ def test_what_was_not_read_is_told_once_for_all_windows(encoder, tmp_path, more,
     assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)
 
 
-def test_the_sentences_done_are_counted_though_nobody_knows_how_many_there_are(encoder, tmp_path, monkeypatch, capsys):
+def test_the_sentences_done_are_counted(encoder, tmp_path, monkeypatch, capsys):
+    """The sentences done are counted though nobody knows how many there are."""
     monkeypatch.setenv("CSELAB_HEADLESS", "1")
     encode_to_file(encoder, SENTENCES, tmp_path / "v.npy")
     counts = re.findall(r"encode: (\d+) ", capsys.readouterr().out)

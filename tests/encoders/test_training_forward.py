@@ -43,7 +43,8 @@ def passes(encode, widths, monkeypatch):
     return seen
 
 
-def test_the_views_of_a_call_share_a_pass_and_have_a_dropout_mask_each(encode, passes):
+def test_the_views_of_a_call_share_a_pass(encode, passes):
+    """The views of a call share a pass and have a dropout mask each."""
     one, two, other = encode(BATCH, BATCH, OTHERS)
     assert passes == [(18, True)]
     assert one.shape == two.shape == other.shape == (6, 8)
@@ -82,7 +83,8 @@ def test_a_template_wraps_the_text_and_is_never_cut(encode):
     assert tokenizer(BATCH)["input_ids"] == before
 
 
-def test_another_encoder_encodes_and_one_that_is_frozen_has_no_gradient(encode):
+def test_another_encoder_encodes(encode):
+    """Another encoder encodes and one that is frozen has no gradient."""
     frozen = copy.deepcopy(encode.encoder).requires_grad_(False)
     with torch.no_grad():
         frozen.backbone.embeddings.word_embeddings.weight.mul_(2)
@@ -108,7 +110,8 @@ def gradients(encode, dropout):
 
 
 @pytest.mark.parametrize("size", [1, 5, 12, 100])
-def test_part_by_part_gives_the_gradient_of_the_whole_batch_and_no_pass_is_larger(encode, passes, size):
+def test_part_by_part_gives_the_gradient_of_the_whole_batch(encode, passes, size):
+    """Part by part gives the gradient of the whole batch and no pass is larger."""
     whole = gradients(encode, dropout=False)
     passes.clear()
     encode.mini_batch_size = size
@@ -118,7 +121,8 @@ def test_part_by_part_gives_the_gradient_of_the_whole_batch_and_no_pass_is_large
     assert not any(on for _, on in passes)  # in the pass of the backward step neither
 
 
-def test_the_second_pass_of_a_part_has_the_dropout_masks_of_the_first(encode):
+def test_the_second_pass_of_a_part_has_the_dropout_masks(encode):
+    """The second pass of a part has the dropout masks of the first."""
     encode.mini_batch_size = 4
     ours = gradients(encode, dropout=True)
     torch.manual_seed(3)
@@ -180,7 +184,8 @@ def test_a_row_that_pads_on_the_left_keeps_its_words(encode):
     assert_close(ours, encode.encoder.pooled(turned), rtol=0, atol=1e-6)
 
 
-def test_a_device_with_a_queue_is_not_asked_how_long_its_rows_are(encode):
+def test_a_device_with_a_queue_is_not_asked_how_long_its_rows(encode):
+    """A device with a queue is not asked how long its rows are."""
     elsewhere = torch.ones(12, 30, dtype=torch.long, device="meta")  # has no numbers to give
     assert encode._parts(elsewhere)[1] == [(slice(0, 12), 30)]
     encode.mini_batch_size = 5

@@ -62,7 +62,8 @@ def test_the_prompt_and_the_dimensions_are_those_of_encode(family):
 
 
 @pytest.mark.parametrize("family, pooling", [("bert", "cls"), ("qwen3", "last_token"), ("llama", "last_token")])
-def test_of_one_token_a_word_has_what_the_cosine_loses_without_it(family, pooling):
+def test_of_one_token_a_word_has_what_the_cosine_loses(family, pooling):
+    """Of one token a word has what the cosine loses without it."""
     encoder = made(family, pooling)
     parts = explain_cosine(encoder, ONE, TWO)
     assert parts.pairs is None and "removed" in parts.how and parts.first == ONE.split()
@@ -73,7 +74,9 @@ def test_of_one_token_a_word_has_what_the_cosine_loses_without_it(family, poolin
     assert_allclose(explain_cosine(encoder, TWO, ONE).of_second, parts.of_first, atol=1e-6)
 
 
-def test_any_function_of_sentences_is_explained_by_removing_words():
+def test_any_function_of_sentences_is_explained():
+    """Any function of sentences is explained by removing words."""
+
     def bag(texts):
         return [[text.count("cat"), text.count("dog"), 1] for text in texts]
 
@@ -106,7 +109,8 @@ def test_the_tokens_of_a_word_are_added_up():
         assert parts.of_first[row] == pytest.approx(every[start:end].sum())
 
 
-def test_words_are_found_whatever_marks_a_tokenizer_puts_on_its_pieces():
+def test_words_are_found_whatever_marks_a_tokenizer_puts():
+    """Words are found whatever marks a tokenizer puts on its pieces."""
     pieces = Tokenizer(
         models.BPE({piece: row for row, piece in enumerate(["\u0120", "b", "c", "\u0120b"])}, [("\u0120", "b")])
     )

@@ -32,7 +32,8 @@ def glove(tmp_path):
     return path
 
 
-def test_the_random_encoder_knows_a_text_again_whatever_its_company():
+def test_the_random_encoder_knows_a_text_again():
+    """The random encoder knows a text again whatever its company."""
     encoder = RandomEncoder(dim=16)
     together, alone = encoder.encode(["one", "two", "three"]), RandomEncoder(dim=16).encode(["two"])
     assert (together[1] == alone[0]).all()
@@ -81,7 +82,8 @@ def test_a_bad_line_of_word_vectors_is_named(tmp_path, content, message):
         StaticEmbeddings.from_glove(path)
 
 
-def test_a_models_own_input_embeddings_are_averaged_without_special_tokens():
+def test_a_models_own_input_embeddings_are_averaged():
+    """A models own input embeddings are averaged without special tokens."""
     import torch
 
     class Backbone:
@@ -101,7 +103,9 @@ def test_a_models_own_input_embeddings_are_averaged_without_special_tokens():
     assert encoder.name == "input embeddings of toy"
 
 
-def test_a_transformed_encoder_passes_its_vectors_through_the_transform(angles, pairs):
+def test_a_transformed_encoder_passes_its_vectors_through(angles, pairs):
+    """A transformed encoder passes its vectors through the transform."""
+
     class Turn:
         """A quarter turn, which leaves every cosine as it is."""
 
@@ -134,7 +138,8 @@ def scored():
 @pytest.mark.parametrize(  # the layer norm of the tiny encoder leaves seven of its eight directions
     ("transform", "alone"), [("whitening", BertWhitening(n_components=7)), ("flow", BertFlow())]
 )
-def test_a_transform_is_fitted_on_the_text_and_named_in_the_record(transform, alone, corpus, scored):
+def test_a_transform_is_fitted_on_the_text(transform, alone, corpus, scored):
+    """A transform is fitted on the text and named in the record."""
     encoder = make_encoder()
     model = fitted(encoder, transform, corpus)
     vectors = alone.fit(encoder.encode(make_sentences(90, seed=3))).transform(encoder.encode(scored.sentences))
@@ -145,7 +150,8 @@ def test_a_transform_is_fitted_on_the_text_and_named_in_the_record(transform, al
     assert record.truncated == 0
 
 
-def test_as_many_sentences_are_fitted_on_as_asked_and_all_where_nothing_is_asked(tmp_path):
+def test_as_many_sentences_are_fitted_on_as_asked(tmp_path):
+    """As many sentences are fitted on as asked and all where nothing is asked."""
     text = tmp_path / "long.txt"
     text.write_text("".join(f"sentence {row}\n" for row in range(7001)))
     encoder = RandomEncoder(4)
@@ -238,7 +244,8 @@ def test_a_prompt_changes_plain_and_transformed_vectors(corpus, scored):
         assert with_prompt != pytest.approx(evaluate(model, scored).scores, abs=1e-4)
 
 
-def test_a_baseline_without_vectors_is_left_out_where_all_tasks_need_them(corpus):
+def test_a_baseline_without_vectors_is_left_out_where_all_tasks(corpus):
+    """A baseline without vectors is left out where all tasks need them."""
     found = evaluate_beside(make_encoder(), "geometry", make_sentences(30, seed=5), text=corpus)
     assert "word overlap" not in found and len(found) == 6
     assert (
@@ -247,5 +254,6 @@ def test_a_baseline_without_vectors_is_left_out_where_all_tasks_need_them(corpus
     )
 
 
-def test_an_encoder_without_input_embeddings_has_the_other_baselines(angles, tmp_path):
+def test_an_encoder_without_input_embeddings(angles, tmp_path):
+    """An encoder without input embeddings has the other baselines."""
     assert list(with_baselines(angles, transforms=())) == ["random", "word overlap", "angles"]

@@ -40,7 +40,8 @@ def test_classes_far_apart_are_recovered_entirely(classes):
     assert records["accuracy"].interval[0] < 100 and records["accuracy"].interval[1] == pytest.approx(100)
 
 
-def test_the_record_says_what_was_measured_and_only_accuracy_is_a_score():
+def test_the_record_says_what_was_measured():
+    """The record says what was measured and only accuracy is a score."""
     vectors, labels = blobs(10, 3, spread=0.1)
     task = task_of(labels)
     records = task.measure(encoded(task, vectors)).records
@@ -51,7 +52,8 @@ def test_the_record_says_what_was_measured_and_only_accuracy_is_a_score():
         assert record.data_hash == task.rows.hash
 
 
-def test_a_score_is_the_mean_over_seeds_and_its_interval_holds_their_spread():
+def test_a_score_is_the_mean_over_seeds():
+    """A score is the mean over seeds and its interval holds their spread."""
     vectors, labels = blobs(40, 6, spread=9.0)
     task = replace(task_of(labels), seeds=(3, 4, 5, 6))
     accuracy, nmi = task.measure(encoded(task, vectors)).records
@@ -80,7 +82,8 @@ def test_the_same_seed_gives_the_same_clusters():
         (lambda x: x[np.arange(len(x)) % 2], "2 different embeddings cannot make 3 clusters"),
     ],
 )
-def test_vectors_that_cannot_be_clustered_are_a_failure_with_a_reason(spoil, reason):
+def test_vectors_that_cannot_be_clustered_are_a_failure(spoil, reason):
+    """Vectors that cannot be clustered are a failure with a reason."""
     vectors, labels = blobs(10, 3, spread=0.1)
     task = task_of(labels)
     with pytest.raises(DegenerateEmbeddings, match=reason):
@@ -92,7 +95,8 @@ def write_tweet(folder):
     (folder / FILES["Tweet"]).write_text("".join(f"{n % classes}\ttext {n}\n" for n in range(rows)))
 
 
-def test_a_named_set_that_is_absent_is_an_error_and_so_is_none_at_all(tmp_path):
+def test_a_named_set_that_is_absent_is_an_error(tmp_path):
+    """A named set that is absent is an error and so is none at all."""
     with pytest.raises(MissingFile):
         Clustering().collect(tmp_path, None)
     write_tweet(tmp_path)

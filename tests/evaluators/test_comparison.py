@@ -38,7 +38,8 @@ def read_back(**values):
     return Scores([Record(task, "spearman", value, key=task) for task, value in values.items()])
 
 
-def test_scores_without_predictions_are_compared_over_the_tasks_that_both_have():
+def test_scores_without_predictions_are_compared_over_the_tasks():
+    """Scores without predictions are compared over the tasks that both have."""
     first = read_back(STS12=50.0, STS13=60.0, STS14=55.0, alignment=0.2, SICK=10.0)
     second = read_back(STS12=51.0, STS13=63.0, STS14=55.5, alignment=0.1, uniformity=-2.0)
     found = compare(first, second)
@@ -67,7 +68,8 @@ def test_comparisons_are_a_table_for_pandas_and_for_a_notebook():
         (classified(drawn(0.7), folds=2), r"same folds or subsets, not 1 of 300 rows and 2 of 150/150 rows"),
     ],
 )
-def test_other_rows_protocols_or_folds_are_not_compared_and_both_are_named(other, message):
+def test_other_rows_protocols_or_folds_are_not_compared(other, message):
+    """Other rows protocols or folds are not compared and both are named."""
     one = classified(drawn(0.7))
     with pytest.raises(ValueError, match=message):
         compare(Scores([], outcomes={"CR": one}), Scores([], outcomes={"CR": other}))
@@ -86,7 +88,8 @@ def test_an_outcome_is_scored_by_its_own_metrics_only():
             compare(*sides)
 
 
-def test_sts_and_transfer_tasks_are_compared_together_each_by_its_own_tests():
+def test_sts_and_transfer_tasks_are_compared_together():
+    """Sts and transfer tasks are compared together each by its own tests."""
     first = Scores([], outcomes={"A": noisy(), "CR": classified(drawn(0.6))})
     second = Scores([], outcomes={"A": noisy(), "CR": classified(drawn(0.8, seed=1))})
     found = compare(first, second)

@@ -58,7 +58,8 @@ class Fixed:
         return np.array([self.vectors[sentence] for sentence in sentences], dtype=np.float32)
 
 
-def test_the_label_free_score_is_the_mean_reciprocal_rank_of_the_twins():
+def test_the_label_free_score_is_the_mean_reciprocal_rank():
+    """The label free score is the mean reciprocal rank of the twins."""
     evaluator = UnlabelledEvaluator([f"a{row} b{row} c{row} d{row}" for row in range(30)])
     generator = np.random.default_rng(0)
     encoder = Fixed({text: generator.normal(size=3) for text in evaluator.sentences + evaluator.twins})
@@ -115,7 +116,8 @@ class ToOnePoint(SimCSE):
 
 
 @pytest.mark.parametrize("evaluator", [PairsEvaluator(DEV), UnlabelledEvaluator(HELD_OUT)])
-def test_a_run_that_collapses_goes_on_and_the_step_says_why_it_has_no_score(evaluator):
+def test_a_run_that_collapses_goes_on_and_says_why(evaluator):
+    """A run that collapses goes on and the step says why it has no score."""
     seen = []
     with pytest.warns(UserWarning, match=r"no score at step 1: constant embeddings: .*; training continues") as warned:
         note = [lambda run, row: seen.append(row)]
@@ -131,7 +133,9 @@ def test_a_run_that_collapses_goes_on_and_the_step_says_why_it_has_no_score(eval
     assert run.curve("score")[0] == [0, 2, 3, 4] and run.curve("degenerate")[0] == [1]
 
 
-def test_a_run_that_is_never_scored_warns_once_and_keeps_its_last_weights(tmp_path):
+def test_a_run_that_is_never_scored_warns_once(tmp_path):
+    """A run that is never scored warns once and keeps its last weights."""
+
     def constant(encoder):
         raise DegenerateEmbeddings("constant embeddings")
 
@@ -146,7 +150,8 @@ def test_a_run_that_is_never_scored_warns_once_and_keeps_its_last_weights(tmp_pa
     assert again.history == run.history and again.best is None
 
 
-def test_two_encoders_are_compared_by_what_the_evaluator_of_pairs_returned(angles, pairs):
+def test_two_encoders_are_compared_by_what_the_evaluator(angles, pairs):
+    """Two encoders are compared by what the evaluator of pairs returned."""
     evaluator = PairsEvaluator(pairs)
     first, second = evaluator(RandomEncoder()), evaluator(angles)
     (comparison,) = compare(first, second)

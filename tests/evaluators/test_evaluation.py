@@ -56,7 +56,8 @@ def test_every_distinct_sentence_of_all_suites_is_encoded_once(angles, sts_folde
     assert len(encoded) == len(set(encoded))
 
 
-def test_a_task_that_did_not_run_is_absent_and_the_average_with_it(angles, sts_folder):
+def test_a_task_that_did_not_run_is_absent(angles, sts_folder):
+    """A task that did not run is absent and the average with it."""
     scores = evaluate(angles, "sts", data=sts_folder)
     assert set(scores.scores) == {"STS-B"}
     assert scores.avg is None and scores.covers == ("STS-B",)
@@ -67,7 +68,8 @@ def test_a_task_that_did_not_run_is_absent_and_the_average_with_it(angles, sts_f
     assert "STS12 did not run" in str(scores)
 
 
-def test_a_damaged_file_stops_everything_before_anything_is_encoded(angles, sts_folder):
+def test_a_damaged_file_stops_everything(angles, sts_folder):
+    """A damaged file stops everything before anything is encoded."""
     path = sts_folder / "STS/STSBenchmark/sts-test.csv"
     path.write_bytes(path.read_bytes()[:-500])
     with pytest.raises(DataError, match=r"sts-test\.csv"):
@@ -93,7 +95,8 @@ def test_the_average_is_that_of_the_seven_test_splits():
         (constant_but_for_rounding, "constant embeddings"),
     ],
 )
-def test_embeddings_that_cannot_be_scored_give_a_reason_and_no_number(angles, sts_folder, spoil, reason):
+def test_embeddings_that_cannot_be_scored_give_a_reason(angles, sts_folder, spoil, reason):
+    """Embeddings that cannot be scored give a reason and no number."""
     scores = evaluate(
         Broken(angles, spoil), ["sts", "geometry"], data=sts_folder, tasks=["STS-B", "uniformity"], split="test"
     )
@@ -150,7 +153,8 @@ def test_the_records_are_a_data_frame(angles, sts_folder):
 # ------------------------------------------------------------------------------------- suites, pairs, options
 
 
-def test_a_suite_is_an_object_with_options_or_a_name_whose_options_are_passed_on(angles, sts_folder):
+def test_a_suite_is_an_object_with_options_or_a_name(angles, sts_folder):
+    """A suite is an object with options or a name whose options are passed on."""
     by_name = evaluate(angles, "sts", sts_folder, ["STS-B"], seed=3).records
     by_object = evaluate(angles, STS(seed=3), sts_folder, ["STS-B"]).records
     assert [r.interval for r in by_name] == [r.interval for r in by_object] and by_name[0].seed == 3
@@ -171,7 +175,8 @@ def test_cached_vectors_give_the_same_scores_without_encoding(angles, pairs, tmp
     assert again.scores == first.scores
 
 
-def test_the_number_of_cut_sentences_is_recorded_and_kept_with_the_vectors(angles, pairs, tmp_path):
+def test_the_number_of_cut_sentences_is_recorded(angles, pairs, tmp_path):
+    """The number of cut sentences is recorded and kept with the vectors."""
     assert evaluate(angles, pairs).records[0].truncated is None
     angles.last_truncation, angles.max_length = SimpleNamespace(cut=3), 16
     evaluate(angles, pairs, cache=tmp_path)
@@ -220,7 +225,8 @@ def test_sentences_with_line_ends_are_not_confused(tmp_path):
 # ----------------------------------------------------------------------------------------------- geometry
 
 
-def test_the_geometry_suite_measures_pairs_above_four_and_sentences_of_both_sides(angles):
+def test_the_geometry_suite_measures_pairs_above_four(angles):
+    """The geometry suite measures pairs above four and sentences of both sides."""
     pairs = Pairs(["0 a", "10 b", "20 c"], ["60 d", "40 e", "25 f"], [5.0, 4.0, 4.5], "toy", "test")
     scores = evaluate(angles, "geometry", data=pairs)
     vectors = angles.encode(pairs.sentences)
@@ -247,7 +253,8 @@ def test_the_geometry_of_a_corpus_has_no_alignment(angles, tmp_path):
     assert from_file.missing == {"alignment": "corpus.txt has no pairs with a score above 4"}
 
 
-def test_the_geometry_is_that_of_sts_b_dev_unless_another_split_is_asked_for(angles, sts_folder):
+def test_the_geometry_is_that_of_sts_b_dev_unless_another_split(angles, sts_folder):
+    """The geometry is that of sts b dev unless another split is asked for."""
     for options, split, rows in (({}, "dev", 3000), ({"split": "test"}, "test", 2758)):
         scores = evaluate(angles, "geometry", sts_folder, ["uniformity"], **options)
         (record,) = scores.records
@@ -268,7 +275,8 @@ def test_a_large_corpus_is_sampled_and_says_so(angles, monkeypatch):
     assert record.value == pytest.approx(exact, abs=5 * record.standard_error)
 
 
-def test_a_prompt_is_put_before_every_sentence_and_named_in_the_record(tmp_path):
+def test_a_prompt_is_put_before_every_sentence(tmp_path):
+    """A prompt is put before every sentence and named in the record."""
     encoder = make_encoder()
     encoder.prompts = {"query": "this cat sees ", "plain": ""}
     texts = make_sentences(24)

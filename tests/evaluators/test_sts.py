@@ -76,7 +76,8 @@ def test_records_say_what_was_measured(measured):
     assert [record.rows for record in records if record.subset == "b"] == [6, 6]
 
 
-def test_a_subset_that_cannot_be_correlated_fails_alone_with_the_means_built_on_it():
+def test_a_subset_that_cannot_be_correlated_fails_alone():
+    """A subset that cannot be correlated fails alone with the means built on it."""
     pairs, predicted = subset_pairs()
     predicted = predicted.copy()
     predicted[:4] = 0.5
@@ -86,7 +87,8 @@ def test_a_subset_that_cannot_be_correlated_fails_alone_with_the_means_built_on_
     assert all("all the same" in record.failure for record in records if record.failure)
 
 
-def test_similarities_that_are_all_the_same_are_a_failure_of_the_task():
+def test_similarities_that_are_all_the_same_are_a_failure():
+    """Similarities that are all the same are a failure of the task."""
     pairs, _ = subset_pairs()
     with pytest.raises(DegenerateEmbeddings, match="the 20 predictions are all the same"):
         StsTask(pairs, "toy").measure(Scorer(lambda first, second: np.ones(20)))
@@ -99,7 +101,8 @@ def test_the_similarity_is_the_cosine():
     assert outcome.predicted == pytest.approx([1.0, 0.0, np.sqrt(0.5)])
 
 
-def test_word_overlap_scores_the_real_sets_as_the_literature_knows(real_data):
+def test_word_overlap_scores_the_real_sets(real_data):
+    """Word overlap scores the real sets as the literature knows."""
     from cselab.evaluators import word_overlap
 
     task = StsTask(load_sts("STS-B", real_data), "STS-B")

@@ -85,7 +85,8 @@ def test_the_batch_equals_one_classifier_at_a_time(setting, classes):
     assert len(set(probes.dev_accuracy.ravel().tolist())) > 2
 
 
-def test_folds_that_stop_early_leave_the_others_their_own_penalty_and_history():
+def test_folds_that_stop_early_leave_the_others_alone():
+    """Folds that stop early leave the others their own penalty and history."""
     x, y = overlapping_classes(82, 4, 3)  # 8 steps a pass in each fold: one batch
     folds, setting = folds_of(82, 4)[::-1], replace(ADAM, tenacity=1, max_epochs=60)
     penalties = np.array([[0.3], [10.0], [1e-4], [3.0]])  # the folds stop in this order
@@ -144,7 +145,8 @@ def test_penalties_are_compared_in_per_cent_with_two_digits():
     assert _choice(np.array([0.50001, 0.50011])) == 1
 
 
-def test_folds_keep_every_row_once_and_refuse_classes_that_are_too_rare():
+def test_folds_keep_every_row_once():
+    """Folds keep every row once and refuse classes that are too rare."""
     rows = np.arange(100, 150)
     folds = stratified_folds(rows, np.arange(50) % 2, 5)
     assert sorted(np.concatenate([test for _, test in folds])) == rows.tolist()
@@ -159,7 +161,8 @@ def test_the_protocols_are_those_of_sentevals_settings():
     assert fast.probes == MinibatchProbes("RMSprop", 1e-2, 128, tenacity=3, epoch_size=2, max_epochs=200)
 
 
-def test_features_of_a_pair_are_distance_and_product_by_coordinate():
+def test_features_of_a_pair_are_distance():
+    """Features of a pair are distance and product by coordinate."""
     u, v = np.array([[1.0, -2.0]]), np.array([[3.0, 4.0]])
     assert pair_features(u, v).tolist() == [[2.0, 6.0, 3.0, -8.0]]
 
@@ -205,7 +208,8 @@ def telling(task, noise=0.3, seed=0):
         ({"train": 90, "dev": 30, "test": 40}, False, ("test", 40), "dev"),
     ],
 )
-def test_a_task_finds_the_vectors_of_its_rows_and_records_what_it_measured(sizes, pairs, tested, how):
+def test_a_task_finds_the_vectors_of_its_rows(sizes, pairs, tested, how):
+    """A task finds the vectors of its rows and records what it measured."""
     task = task_with(sizes, pairs)
     records, outcome = task.measure(telling(task))
     assert [record.metric for record in records] == ["accuracy", "accuracy"] + ["f1"] * pairs

@@ -55,7 +55,8 @@ def test_rows_come_in_the_order_of_the_sentences_with_repeats(angles):
     assert rows == pytest.approx(np.array([[0, 1], [1, 0], [0, 1]]), abs=1e-6)
 
 
-def test_vectors_that_point_the_same_way_are_constant_whatever_their_length():
+def test_vectors_that_point_the_same_way_are_constant():
+    """Vectors that point the same way are constant whatever their length."""
     direction = np.array([[3.0, 4.0]])
     with pytest.raises(DegenerateEmbeddings, match="constant embeddings: all 3"):
         require_sound(direction * np.array([[1.0], [2.0], [0.1]]))
@@ -74,7 +75,8 @@ def test_soundness_is_checked_in_every_block():
         require_sound(vectors)
 
 
-def test_pairs_of_one_direction_have_one_cosine_whatever_float32_makes_of_it():
+def test_pairs_of_one_direction_have_one_cosine():
+    """Pairs of one direction have one cosine whatever float32 makes of it."""
     directions = np.random.default_rng(0).normal(size=(200, 256)).astype(np.float32)
     vectors = np.concatenate([directions, directions * np.linspace(0.1, 9, 200, dtype=np.float32)[:, None]])
     names = [str(row) for row in range(400)]
@@ -82,7 +84,8 @@ def test_pairs_of_one_direction_have_one_cosine_whatever_float32_makes_of_it():
     assert mean_reciprocal_rank(vectors[:3], vectors[[200, 200, 200]]) == pytest.approx(1 / 2)
 
 
-def test_a_score_does_not_depend_on_batches_or_on_what_else_is_encoded():
+def test_a_score_does_not_depend_on_batches():
+    """A score does not depend on batches or on what else is encoded."""
     micro = SentenceEncoder.from_pretrained("micro")
     words = ["dog", "cat", "rain", "sun", "tree", "house"]
     texts = [f"A {one} and a {other}." for one in words for other in words]

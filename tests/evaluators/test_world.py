@@ -15,7 +15,8 @@ def no_data_folder(monkeypatch):
     monkeypatch.setenv("CSELAB_DATA", "")
 
 
-def test_the_world_and_the_classroom_are_scored_without_a_data_folder():
+def test_the_world_and_the_classroom_are_scored():
+    """The world and the classroom are scored without a data folder."""
     scores = evaluate(word_overlap, "world")
     assert list(scores.scores) == ["World-STS", "Classroom-STS"]
     assert {(r.split, r.provenance) for r in scores.records} == {("test", "bundled")}
@@ -39,7 +40,8 @@ class Oracle:
         return np.eye(self.width, dtype=np.float32)[[self.classes[sentence] for sentence in sentences]]
 
 
-def test_the_world_has_five_transfer_tasks_of_balanced_classes_whose_splits_are_apart():
+def test_the_world_has_five_transfer_tasks():
+    """The world has five transfer tasks of balanced classes whose splits are apart."""
     assert WorldTransfer.tasks == TRANSFER
     for task in TRANSFER:
         splits = [world_labelled(task, split) for split in PROBE_ROWS]
@@ -55,7 +57,8 @@ def test_the_world_has_five_transfer_tasks_of_balanced_classes_whose_splits_are_
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_an_encoder_that_knows_the_classes_is_right_everywhere_by_each_protocol(protocol):
+def test_an_encoder_that_knows_the_classes_is_right_everywhere(protocol):
+    """An encoder that knows the classes is right everywhere by each protocol."""
     oracle = Oracle(*(world_labelled("World-Question", split) for split in PROBE_ROWS))
     scores = evaluate(oracle, "world-transfer", tasks=["World-Question"], protocol=protocol)
     assert scores.scores == {"World-Question": 100.0}
@@ -70,7 +73,8 @@ def test_an_encoder_that_knows_the_classes_is_right_everywhere_by_each_protocol(
     assert {record.provenance for record in scores.records} == {"bundled"}
 
 
-def test_two_encoders_are_compared_on_the_rows_of_a_transfer_task():
+def test_two_encoders_are_compared_on_the_rows():
+    """Two encoders are compared on the rows of a transfer task."""
     tasks = ["World-Question"]
     oracle = Oracle(*(world_labelled("World-Question", split) for split in PROBE_ROWS))
     first, second, other = (
@@ -100,13 +104,15 @@ def test_the_topics_of_the_world_are_clustered():
 # ------------------------------------------------------------------------------------ all together
 
 
-def test_tasks_of_several_suites_of_the_world_are_asked_for_by_name():
+def test_tasks_of_several_suites_of_the_world_are_asked():
+    """Tasks of several suites of the world are asked for by name."""
     oracle = Oracle(world_topics())
     scores = evaluate(oracle, ["world", "world-transfer", "world-clustering"], tasks=["World-Clustering"])
     assert list(scores.scores) == ["World-Clustering"]
 
 
-def test_a_function_of_pairs_has_what_it_can_score_and_says_what_it_cannot():
+def test_a_function_of_pairs_has_what_it_can_score():
+    """A function of pairs has what it can score and says what it cannot."""
     scores = evaluate(word_overlap, ["world", "world-clustering"])
     assert list(scores.scores) == ["World-STS", "Classroom-STS"]
     assert scores.missing.keys() == {"World-Clustering"}

@@ -27,7 +27,8 @@ def test_without_a_margin_it_is_info_nce(make_views):
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_at_cosines_of_one_and_minus_one_value_and_gradient_are_finite(sign):
+def test_at_cosines_of_plus_and_minus_one_all_is_finite(sign):
+    """At cosines of one and minus one value and gradient are finite."""
     view1 = torch.eye(3).requires_grad_()
     view2 = (sign * torch.eye(3)).requires_grad_()
     loss = arc_con(view1, view2, 0.5, 0.2).total

@@ -185,7 +185,8 @@ def test_autocast_costs_no_precision(make_views, loss, dtype):
 
 @half_types
 @every_loss
-def test_half_precision_views_are_computed_on_in_single_precision(make_views, loss, dtype):
+def test_half_precision_views_are_computed_on_in_single(make_views, loss, dtype):
+    """Half precision views are computed on in single precision."""
     views = [view.to(dtype).requires_grad_() for view in make_views(loss.views, rows=8, width=16)]
     total = loss(views).total
     assert total.dtype == torch.float32

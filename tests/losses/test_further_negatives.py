@@ -69,7 +69,8 @@ def test_a_cell_counts_exp_of_its_log_weight_times(loss, make_views, cosine):
 
 
 @every_loss
-def test_a_weight_of_minus_infinity_takes_a_negative_out_for_one_anchor(loss, make_views):
+def test_a_weight_of_minus_infinity_takes_a_negative(loss, make_views):
+    """A weight of minus infinity takes a negative out for one anchor."""
     *views, more = make_views(4)
     mute = torch.zeros(6, 12).double()
     mute[:, 6:] = -inf

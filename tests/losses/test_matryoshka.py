@@ -43,7 +43,8 @@ def test_further_negatives_are_cut_with_the_views(make_views):
 
 
 @pytest.mark.parametrize("mean_weight", [0.0, 1.0])
-def test_it_is_the_global_orthogonal_regulariser_of_sentence_transformers(make_views, mean_weight):
+def test_it_is_the_global_orthogonal_regulariser(make_views, mean_weight):
+    """It is the global orthogonal regulariser of sentence transformers."""
     views = [view.float().requires_grad_() for view in make_views(2, rows=8, width=16)]
     theirs = GlobalOrthogonalRegularizationLoss(Given(), mean_weight=mean_weight, aggregation="sum")
     expected = sum(theirs([{"vectors": view} for view in views]).values())

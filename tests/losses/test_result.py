@@ -39,7 +39,8 @@ def test_gradients_flow_through_sums_and_scales():
     assert (x.grad.item(), y.grad.item()) == (3.5, 2.0)
 
 
-def test_a_loss_is_not_added_to_a_number_nor_multiplied_by_a_loss(two):
+def test_a_loss_is_not_added_to_a_number(two):
+    """A loss is not added to a number nor multiplied by a loss."""
     a, b = two
     for combine in (lambda: a + 1.0, lambda: 1.0 + a, lambda: a * b):
         with pytest.raises(TypeError):

@@ -6,7 +6,8 @@ from cselab.losses import info_nce
 from cselab.methods import AdCSE
 
 
-def test_the_adversaries_climb_by_the_written_rule_after_the_step_that_saw_them(trainer, batch):
+def test_the_adversaries_climb_by_the_written_rule(trainer, batch):
+    """The adversaries climb by the written rule after the step that saw them."""
     method = AdCSE(adversaries=5, adversary_lr=0.1, temperature=0.5)
     encode, _ = trainer(method)
     w, u = method.w.clone(), torch.zeros(5, 8)
@@ -32,7 +33,8 @@ def test_keys_come_from_the_slow_encoder_and_carry_no_gradient(viewed, batch):
     assert (v.positive - v.anchor).abs().max() > 1e-3
 
 
-def test_symmetric_takes_two_pairs_each_a_query_of_the_encoder_and_a_key_of_the_slow_one(spied, batch):
+def test_symmetric_takes_two_pairs_each_a_query_of_the_encoder(spied, batch):
+    """Symmetric takes two pairs each a query of the encoder and a key of the slow one."""
     method = AdCSE(symmetric=True, adversaries=5, adversary_lr=0.1, temperature=0.5)
     encode, encoder = spied(method, dropout=0.5)
     with torch.no_grad():

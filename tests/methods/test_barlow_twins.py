@@ -6,7 +6,8 @@ from cselab.methods import BarlowTwins
 
 
 @pytest.mark.parametrize("shared", [True, False])
-def test_the_loss_is_info_nce_plus_the_weighted_twins_with_artificial_rows(shared, table, batch):
+def test_the_loss_is_info_nce_plus_the_weighted_twins(shared, table, batch):
+    """The loss is info nce plus the weighted twins with artificial rows."""
     method = BarlowTwins(artificial_rows=5, shared_rows=shared, weight=0.2, redundancy=0.03, temperature=0.1)
     encode = table(method)
     loss = method.loss(method.views(encode, batch))

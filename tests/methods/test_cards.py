@@ -10,7 +10,8 @@ from cselab.methods import CARDS, RetrievedNegatives
 BATCH = make_sentences(12)
 
 
-def test_the_positive_is_switched_the_negatives_are_neighbours_as_they_stand(viewed):
+def test_the_positive_is_switched_the_negatives_are_neighbours(viewed):
+    """The positive is switched the negatives are neighbours as they stand."""
     method = CARDS(share=0.5, nearest=3)
     v, encode, _ = viewed(method, BATCH)
     (sentences, switched), _ = encode.calls[0]

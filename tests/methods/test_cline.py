@@ -20,7 +20,8 @@ def method(tmp_path):
     return CLINE(share=1.0, synonyms=str(same), antonyms=str(opposite), head="none")
 
 
-def test_three_texts_are_encoded_and_every_replaced_token_is_labelled(viewed, method):
+def test_three_texts_are_encoded(viewed, method):
+    """Three texts are encoded and every replaced token is labelled."""
     views, encode, _ = viewed(method, BATCH, dropout=0.1)
     original, same, opposite = encode.calls[-1][0]
     assert original == BATCH
@@ -41,7 +42,8 @@ def three_views():
     return views, anchor, same, opposite
 
 
-def test_the_contrast_has_one_negative_and_leaves_out_sentences_without_an_antonym(method):
+def test_the_contrast_has_one_negative_and_leaves_out_sentences(method):
+    """The contrast has one negative and leaves out sentences without an antonym."""
     views, anchor, same, opposite = three_views()
     rows = []
     for i in (0, 2):

@@ -9,7 +9,8 @@ from cselab.methods import ConSERT
 BATCH = make_sentences(8)
 
 
-def test_one_view_lacks_features_the_other_has_its_positions_shuffled_and_nothing_drops_out(spied):
+def test_one_view_lacks_features(spied):
+    """One view lacks features the other has its positions shuffled and nothing drops out."""
     method = ConSERT(share=0.25)
     encode, encoder = spied(method, dropout=0.5)
     method.views(encode, BATCH)

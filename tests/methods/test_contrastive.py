@@ -4,7 +4,8 @@ import torch
 from cselab.methods import Contrastive, Views
 
 
-def test_negatives_are_appended_and_weights_fall_on_their_own_cells():
+def test_negatives_are_appended_and_weights_fall():
+    """Negatives are appended and weights fall on their own cells."""
     plus, minus = torch.ones(1, 3), -torch.ones(2, 3)
     views = Views(torch.randn(4, 3), torch.randn(4, 3)).with_negatives(plus)
     assert views.log_weights is None
@@ -13,7 +14,8 @@ def test_negatives_are_appended_and_weights_fall_on_their_own_cells():
     assert torch.equal(views.log_weights, torch.cat([torch.eye(4), torch.zeros(4, 3)], dim=1))
 
 
-def test_negatives_of_all_and_of_each_anchors_own_go_together_in_their_order():
+def test_negatives_of_all_and_of_each_anchors_own_go_together():
+    """Negatives of all and of each anchors own go together in their order."""
     one, two, own = torch.randn(4, 3), torch.randn(4, 3), torch.randn(4, 2, 3)
     log_weights = torch.full((4, 2), -1.0)
     views = (

@@ -9,7 +9,8 @@ from cselab.losses import info_nce
 from cselab.methods import DCLR
 
 
-def test_sentences_that_the_guide_finds_similar_are_no_negatives_of_each_other(table, batch):
+def test_sentences_that_the_guide_finds_similar_are_no_negatives(table, batch):
+    """Sentences that the guide finds similar are no negatives of each other."""
     method = DCLR(noise=0.0, phi=0.95)
     encode = table(method)
     with torch.no_grad():
@@ -28,7 +29,8 @@ def test_there_are_as_many_noise_vectors_a_sentence_as_told(noise, rows, table, 
     assert v.negatives is None if rows is None else len(v.negatives) == rows
 
 
-def test_the_noise_climbs_the_loss_and_no_gradient_goes_back_through_it(table, batch):
+def test_the_noise_climbs_the_loss(table, batch):
+    """The noise climbs the loss and no gradient goes back through it."""
     still, moved = DCLR(ascent_steps=0), DCLR(ascent_steps=50, step=0.05)
     losses = {}
     for method in (still, moved):

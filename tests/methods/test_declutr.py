@@ -22,7 +22,8 @@ def drawn_again(method, encoder):
     return anchors, [spans for _, found in drawn for spans in found], encoder.tokenize(anchors, 32)
 
 
-def test_anchors_of_all_documents_against_the_mean_of_their_spans(viewed):
+def test_anchors_of_all_documents_against_the_mean(viewed):
+    """Anchors of all documents against the mean of their spans."""
     method = DeCLUTR(anchors=2, positives=3, weight=0.0)
     views, encode, encoder = viewed(method, ROWS)
     assert encoder.head is None
@@ -37,7 +38,8 @@ def test_anchors_of_all_documents_against_the_mean_of_their_spans(viewed):
 
 
 @torch.no_grad()
-def test_the_anchors_that_are_contrasted_are_those_whose_masked_words_are_guessed(viewed):
+def test_the_anchors_that_are_contrasted_are_those_whose_masked(viewed):
+    """The anchors that are contrasted are those whose masked words are guessed."""
     method = DeCLUTR(weight=0.5, masked=1.0)  # every word is to be guessed, eight in ten are masked
     views, encode, encoder = viewed(method, ROWS)
     masked, (_, _, right) = encode.calls[0][0][0], drawn_again(method, encoder)

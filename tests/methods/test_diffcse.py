@@ -17,7 +17,8 @@ def tokens_and_blanks(encoder, share=0.5):
     return tokens, inner & (torch.rand(inner.shape, generator=seeded(1)) < share)
 
 
-def test_the_term_is_the_cross_entropy_of_which_tokens_were_replaced(viewed, batch):
+def test_the_term_is_the_cross_entropy(viewed, batch):
+    """The term is the cross entropy of which tokens were replaced."""
     method = DiffCSE(weight=0.5, masked=0.6)
     v, *_ = viewed(method, batch, dropout=0.5)
     said = torch.where(v.replaced == 1, v.detected.sigmoid(), 1 - v.detected.sigmoid())
@@ -32,7 +33,8 @@ def test_only_masked_tokens_are_replaced(masked, expected, trainer, batch):
     assert v.replaced.mean() >= expected and (masked or v.replaced.sum() == 0)
 
 
-def test_only_the_sentence_s_own_tokens_are_judged_and_in_the_released_code_all_places(trainer, batch):
+def test_only_the_sentence_s_own_tokens_are_judged(trainer, batch):
+    """Only the sentence's own tokens are judged and in the released code all places."""
     lengths = make_encoder().tokenize(batch)["attention_mask"]
     detected = {}
     for variant in ("paper", "released"):
@@ -41,7 +43,8 @@ def test_only_the_sentence_s_own_tokens_are_judged_and_in_the_released_code_all_
     assert detected == {"paper": int((lengths.sum(1) - 2).sum()), "released": lengths.numel()}
 
 
-def test_the_encoder_learns_from_the_discriminator_through_the_sentence_vector_alone(trainer, batch):
+def test_the_encoder_learns_from_the_discriminator_through(trainer, batch):
+    """The encoder learns from the discriminator through the sentence vector alone."""
     method = DiffCSE()
     encode, encoder = trainer(method, dropout=0)
     tokens = encode.tokens(batch)
@@ -82,7 +85,8 @@ def test_the_generator_stays_as_it_was_and_fills_blanks_only():
     assert not differing(generator, before)
 
 
-def test_a_masked_language_model_of_one_s_own_guesses_from_its_softmax(tmp_path):
+def test_a_masked_language_model_of_one_s_own_guesses(tmp_path):
+    """A masked language model of one's own guesses from its softmax."""
     encoder = make_encoder(layers=1)
     config = BertConfig(
         vocab_size=len(make_tokenizer()),
@@ -107,7 +111,8 @@ def test_a_masked_language_model_of_one_s_own_guesses_from_its_softmax(tmp_path)
         MaskedLMGenerator(encoder, "micro")
 
 
-def test_a_bundled_encoder_guesses_with_the_output_layer_of_its_pretraining():
+def test_a_bundled_encoder_guesses_with_the_output_layer():
+    """A bundled encoder guesses with the output layer of its pretraining."""
     encoder = SentenceEncoder.from_pretrained("micro")
     tokens = encoder.tokenize(["The dog slept in the [MASK]."])
     blanks = tokens["input_ids"] == encoder.tokenizer.mask_token_id

@@ -12,7 +12,8 @@ from cselab.world import World
 COLUMNS = ("sentence", "entity", "other_entity")
 
 
-def test_a_sentence_is_contrasted_with_its_entity_and_the_other_of_its_kind_weighs_more(trainer):
+def test_a_sentence_is_contrasted_with_its_entity(trainer):
+    """A sentence is contrasted with its entity and the other of its kind weighs more."""
     method = EASE(weight=1.0, entity_temperature=0.5, hard_negative_weight=0.7)
     encode, _ = trainer(method)
     rows = make_rows(COLUMNS, 6)
@@ -40,7 +41,8 @@ def test_vectors_of_entities_are_read_from_a_file(tmp_path):
     assert method.embedded(["Ann"]).shape == (1, 8)
 
 
-def test_vectors_start_from_the_words_around_an_entity_and_else_from_random_numbers():
+def test_vectors_start_from_the_words_around_an_entity():
+    """Vectors start from the words around an entity and else from random numbers."""
     rows = [("Ann sleeps well", "Ann", "Cy"), ("Bo eats", "Bo", "Ann")]
     learnt, drawn = EASE(), EASE(vectors=None)
     for method in (learnt, drawn):
@@ -52,7 +54,8 @@ def test_vectors_start_from_the_words_around_an_entity_and_else_from_random_numb
     assert all(method.embedded(["Ann", "Cy"]).shape == (2, 8) for method in (learnt, drawn))
 
 
-def test_the_world_s_other_entity_is_of_the_same_kind_and_not_in_the_sentence():
+def test_the_world_s_other_entity_is_of_the_same_kind():
+    """The world's other entity is of the same kind and not in the sentence."""
     world = World(seed=0)
     kinds = {noun.name: noun.parent.name for noun in world.lexicon.names}
     rows = world.rows(COLUMNS, 60)

@@ -40,7 +40,8 @@ def test_no_view_is_longer_than_the_model_can_read(spied):
     assert lengths(encode.calls[-1][0][1]).max() == encoder.max_length
 
 
-def test_the_queue_holds_earlier_batches_of_the_following_encoder_without_dropout(spied):
+def test_the_queue_holds_earlier_batches(spied):
+    """The queue holds earlier batches of the following encoder without dropout."""
     method = ESimCSE(queue=12)
     encode, _ = spied(method, dropout=0.5)
     sizes = []

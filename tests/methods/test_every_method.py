@@ -89,9 +89,8 @@ def learning(encoder, method):
 
 
 @every_different_variant
-def test_views_are_one_row_a_sentence_and_the_gradient_reaches_the_encoder_and_whatever_else_learns(
-    name, variant, trainer
-):
+def test_views_are_one_row_a_sentence_and_the_gradient_reaches(name, variant, trainer):
+    """Views are one row a sentence and the gradient reaches the encoder and whatever else learns."""
     method = make(name, variant)
     encode, encoder = trainer(method, dropout=0.1)
     states = states_of(encoder.backbone)
@@ -114,7 +113,7 @@ def test_views_are_one_row_a_sentence_and_the_gradient_reaches_the_encoder_and_w
 
 
 @every_different_variant
-def test_buckets_by_length_have_the_loss_and_the_gradient_of_one_pass(name, variant, trainer, monkeypatch):
+def test_buckets_by_length_have_the_loss(name, variant, trainer, monkeypatch):
     """A part for every length that there is, beside one for all rows; in float64, where nothing is rounded away."""
     found, passes = [], []
     for overhead in (0, float("inf")):
@@ -140,7 +139,7 @@ def test_buckets_by_length_have_the_loss_and_the_gradient_of_one_pass(name, vari
 
 
 @pytest.mark.parametrize("name", ["simcse", "imsimcse", "focal", "barlow_twins", "noise", "whitenedcse"])
-def test_without_a_head_the_loss_contrasts_the_sentence_vector_itself(name, trainer):
+def test_without_a_head_the_sentence_vector_is_contrasted(name, trainer):
     """But for what belongs to the method: the whitening of WhitenedCSE."""
     batch = make_rows(("sentence",), 12)
     method = make(name, head="none")
@@ -156,7 +155,8 @@ def test_without_a_head_the_loss_contrasts_the_sentence_vector_itself(name, trai
 
 
 @every_different_variant
-def test_a_few_steps_lower_the_loss_and_tell_positives_from_negatives(name, variant, trainer):
+def test_a_few_steps_lower_the_loss_and_tell_positives(name, variant, trainer):
+    """A few steps lower the loss and tell positives from negatives."""
     if not get_method(name).negatives_in_batch:
         pytest.skip("its negatives are not the other sentences of the batch")
     method = make(name, variant, **CONTRAST_ALONE.get(name, {}))
@@ -192,7 +192,8 @@ def test_a_few_steps_lower_the_loss_and_tell_positives_from_negatives(name, vari
     "name, family",
     [(name, family) for name in METHODS for family in FAMILIES if family in (family_for(name), "roberta")],
 )
-def test_dropout_makes_each_pair_of_views_differ_and_is_still_on_afterwards(name, family, viewed):
+def test_dropout_makes_each_pair_of_views_differ(name, family, viewed):
+    """Dropout makes each pair of views differ and is still on afterwards."""
     method = make(name)
     views, _, encoder = viewed(method, make_rows(method.columns, 12), family, dropout=0.5)
     assert all(part.training for part in encoder.modules())
@@ -202,7 +203,8 @@ def test_dropout_makes_each_pair_of_views_differ_and_is_still_on_afterwards(name
 
 
 @every_method
-def test_the_same_seed_gives_the_same_losses_and_its_state_goes_on_with_it(name, trainer):
+def test_the_same_seed_gives_the_same_losses(name, trainer):
+    """The same seed gives the same losses and its state goes on with it."""
     options = {"barlow_twins": {"artificial_rows": 4}}.get(name, {})
 
     def step(method, encode, batch, seed):
@@ -265,7 +267,8 @@ def test_help_and_repr_show_the_parameters(name):
 
 
 @every_method
-def test_an_unknown_parameter_or_variant_is_refused_with_the_allowed(name):
+def test_an_unknown_parameter_or_variant_is_refused(name):
+    """An unknown parameter or variant is refused with the allowed."""
     cls = get_method(name)
     allowed = ", ".join(cls.hyperparameters())
     with pytest.raises(ValueError, match=f"unknown hyper-parameter of {name} 'tau'.* Choose one of variant, {allowed}"):
@@ -286,7 +289,8 @@ def test_an_unknown_family_is_refused_with_the_known():
     assert "misfiled" not in METHODS
 
 
-def test_two_methods_cannot_have_one_name_but_a_cell_may_be_run_twice():
+def test_two_methods_cannot_have_one_name():
+    """Two methods cannot have one name but a cell may be run twice."""
     with pytest.raises(ValueError, match=r"two methods are called 'simcse': cselab\.methods\.simcse\.SimCSE is"):
 
         @register("simcse", "Another")
@@ -311,7 +315,8 @@ class Mine(Method):
 
 @every_variant
 @pytest.mark.parametrize("config", [BertConfig(), RobertaConfig(), BertConfig(hidden_size=1024)], ids=("b", "r", "l"))
-def test_a_variant_changes_what_it_says_with_a_recipe_and_without(name, variant, config):
+def test_a_variant_changes_what_it_says_with_a_recipe(name, variant, config):
+    """A variant changes what it says with a recipe and without."""
     cls = get_method(name)
     changes = cls.changes(variant, config)
     stated = cls.variants.get(variant, {})

@@ -3,7 +3,8 @@ import torch
 from cselab.methods import ImSimCSE
 
 
-def test_the_clean_view_has_no_dropout_and_dropout_is_back_on_for_the_next(trainer, forward_rows, batch):
+def test_the_clean_view_has_no_dropout(trainer, forward_rows, batch):
+    """The clean view has no dropout and dropout is back on for the next."""
     method = ImSimCSE()
     encode, encoder = trainer(method)
     passes = forward_rows(encoder)

@@ -31,7 +31,8 @@ def test_supcl_seq_contrasts_three_dropout_rates_by_class(trainer):
 
 
 @pytest.mark.parametrize("width", [8, 12])
-def test_disco_pulls_a_sentence_to_its_vector_by_a_frozen_teacher(trainer, tmp_path, width):
+def test_disco_pulls_a_sentence_to_its_vector(trainer, tmp_path, width):
+    """Disco pulls a sentence to its vector by a frozen teacher."""
     make_encoder(width=width).save_pretrained(tmp_path / "teacher")
     method = create_method("disco", teacher=str(tmp_path / "teacher"))
     encode, _ = trainer(method, dropout=0.1)

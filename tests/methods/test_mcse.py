@@ -8,7 +8,8 @@ from cselab.methods import MCSE
 COLUMNS = ("sentence", "scene")
 
 
-def test_both_views_are_contrasted_with_the_scene_in_a_space_of_their_own(trainer):
+def test_both_views_are_contrasted_with_the_scene_in_a_space(trainer):
+    """Both views are contrasted with the scene in a space of their own."""
     method = MCSE(weight=0.5, scene_temperature=0.2, width_of_space=5)
     encode, _ = trainer(method, dropout=0)
     rows = make_rows(COLUMNS, 6)

@@ -5,7 +5,8 @@ from torch.testing import assert_close
 from cselab.methods import MoCoSE
 
 
-def test_the_queue_starts_random_and_is_replaced_by_targets_newest_first(trainer, batch):
+def test_the_queue_starts_random_and_is_replaced(trainer, batch):
+    """The queue starts random and is replaced by targets newest first."""
     method = MoCoSE(queue=20)
     encode, _ = trainer(method)
     first = method.views(encode, batch)
@@ -32,7 +33,8 @@ def test_targets_pass_no_predictor_and_no_gradient(viewed, batch):
     assert not v.positive.requires_grad and v.anchor.requires_grad
 
 
-def test_every_input_number_moves_by_the_same_length_to_where_the_loss_is_higher(trainer, batch):
+def test_every_input_number_moves_by_the_same_length(trainer, batch):
+    """Every input number moves by the same length to where the loss is higher."""
     losses = {}
     for fgsm in (0.0, 1e-2):
         method = MoCoSE(fgsm=fgsm)

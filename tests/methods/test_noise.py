@@ -7,7 +7,8 @@ from cselab.methods import Noise
 
 @pytest.mark.parametrize("on", ["positives", "negatives"])
 @pytest.mark.parametrize("options", [{"mean_of": 3}, {"variance": 0.25}], ids=str)
-def test_one_kind_of_pair_is_of_means_of_disjoint_views_or_of_views_with_gaussian_noise(options, on, table, batch):
+def test_one_kind_of_pair_is_of_means_of_disjoint_views(options, on, table, batch):
+    """One kind of pair is of means of disjoint views or of views with gaussian noise."""
     method = Noise(on=on, temperature=0.2, **options)
     encode = table(method)
     loss = method.loss(method.views(encode, batch)).total.item()

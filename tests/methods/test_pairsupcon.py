@@ -25,7 +25,8 @@ def test_each_negative_weighs_as_its_own_exponential(viewed):
     assert method.loss(v).floats()["importance_info_nce"] == pytest.approx(total, rel=1e-5)
 
 
-def test_the_classifier_sees_both_vectors_before_the_head_and_their_distance(trainer):
+def test_the_classifier_sees_both_vectors_before_the_head(trainer):
+    """The classifier sees both vectors before the head and their distance."""
     method = PairSupCon()
     encode, _ = trainer(method, dropout=0)
     rows = make_rows(method.columns, 3)

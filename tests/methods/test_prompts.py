@@ -12,7 +12,8 @@ BATCH = make_sentences(6)
 
 
 @pytest.mark.parametrize("family", ["bert", "roberta"])
-def test_each_view_is_the_mask_of_a_prompt_less_that_of_the_empty_prompt_around_the_gap(viewed, family):
+def test_each_view_is_the_mask_of_a_prompt_less(viewed, family):
+    """Each view is the mask of a prompt less that of the empty prompt around the gap."""
     method = PromptBERT(head="none")
     views, _, encoder = viewed(method, BATCH, family)
     mask = encoder.tokenizer.mask_token

@@ -8,7 +8,8 @@ from cselab.methods import RetrievedNegatives, Setup, retrieved_negatives
 from cselab.methods.retrieved_negatives import nearest_others
 
 
-def test_the_nearest_others_are_those_of_a_full_search_whatever_the_blocks(monkeypatch):
+def test_the_nearest_others_are_those_of_a_full_search(monkeypatch):
+    """The nearest others are those of a full search whatever the blocks."""
     vectors = torch.randn(23, 6, generator=seeded())
     unit = torch.nn.functional.normalize(vectors, dim=1)
     others = [[j for j in range(23) if j != i] for i in range(23)]
@@ -29,7 +30,8 @@ def test_a_sentence_is_contrasted_with_one_of_its_neighbours(viewed, batch):
     assert v.negatives.requires_grad
 
 
-def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own(spied, batch):
+def test_neighbours_are_drawn_from_the_nearest(spied, batch):
+    """Neighbours are drawn from the nearest and a sentence is never its own."""
     method = RetrievedNegatives(nearest=3)
     encode, encoder = spied(method)
     method.build(Setup(encoder, [*batch, *batch[:4]]))
@@ -40,7 +42,8 @@ def test_neighbours_are_drawn_from_the_nearest_and_a_sentence_is_never_its_own(s
     assert found == set(method.neighbours[0].tolist())
 
 
-def test_a_sentence_that_was_retrieved_for_another_is_no_negative_of_itself(viewed, batch):
+def test_a_retrieved_sentence_is_no_negative_of_itself(viewed, batch):
+    """A sentence that was retrieved for another is no negative of itself."""
     method = RetrievedNegatives(nearest=11, temperature=0.5)  # all others of the batch: some are anchors, too
     v, _, encoder = viewed(method, batch)
     with torch.no_grad():

@@ -14,7 +14,8 @@ def rates(encoder):
     return {part.p for part in encoder.backbone.modules() if isinstance(part, nn.Dropout)}
 
 
-def test_each_view_has_its_own_rate_of_dropout_in_every_layer_and_attention(trainer):
+def test_each_view_has_its_own_rate_of_dropout_in_every_layer(trainer):
+    """Each view has its own rate of dropout in every layer and attention."""
     method = SCD(low=0.0, high=0.6, projection=16)
     encode, encoder = trainer(method, dropout=0.1)
     seen = []

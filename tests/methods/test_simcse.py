@@ -4,7 +4,8 @@ from torch.testing import assert_close
 from cselab.methods import SimCSE
 
 
-def test_both_views_come_from_one_forward_pass_with_a_dropout_mask_each(trainer, forward_rows, batch):
+def test_both_views_come_from_one_forward_pass(trainer, forward_rows, batch):
+    """Both views come from one forward pass with a dropout mask each."""
     method = SimCSE()
     encode, encoder = trainer(method)
     passes = forward_rows(encoder)
@@ -14,7 +15,8 @@ def test_both_views_come_from_one_forward_pass_with_a_dropout_mask_each(trainer,
     assert len(views.positives) == 1
 
 
-def test_without_dropout_both_views_are_the_vectors_of_the_encoder_through_the_head(viewed, batch):
+def test_without_dropout_both_views_are_the_vectors(viewed, batch):
+    """Without dropout both views are the vectors of the encoder through the head."""
     method = SimCSE()
     views, _, encoder = viewed(method, batch)
     with torch.no_grad():

@@ -8,7 +8,8 @@ ROWS = [("the cat sees a dog", "the cat never sees a dog"), ("a bird", "this is 
 COLON, OF = 'This sentence : "{sentence}" means [MASK].', 'This sentence of "{sentence}" means [MASK].'
 
 
-def test_the_anchor_stands_in_one_prompt_the_positive_and_the_denial_in_the_other(viewed):
+def test_the_anchor_stands_in_one_prompt_the_positive(viewed):
+    """The anchor stands in one prompt the positive and the denial in the other."""
     method = SNCSE(head="none")
     v, _, encoder = viewed(method, ROWS)
     said, denied = (list(column) for column in zip(*ROWS, strict=True))

@@ -14,7 +14,8 @@ def views(*cosines):
 
 
 @pytest.mark.parametrize("cosine, margin", [(0.95, 0.05), (0.9, 0), (0.8, 0), (0.7, 0), (0.5, 0.2), (-0.2, 0.9)])
-def test_a_denial_may_be_a_little_less_similar_than_the_positive_and_no_more(cosine, margin):
+def test_a_denial_may_be_a_little_less_similar_than_the_positive(cosine, margin):
+    """A denial may be a little less similar than the positive and no more."""
     loss = SNCSEDropout(weight=2.0).loss(views(cosine, cosine)).floats()
     assert loss["bidirectional_margin"] == pytest.approx(2 * margin, abs=1e-5)
 

@@ -31,7 +31,8 @@ def run_training(name, output=None, callbacks=(), evaluator=None):
 
 
 @pytest.mark.parametrize("name", [*METHODS, pytest.param(ADAPTERS, marks=WITH_PEFT)])
-def test_a_killed_run_ends_with_the_same_encoder_and_the_same_state(name, tmp_path):
+def test_a_killed_run_ends_with_the_same_encoder(name, tmp_path):
+    """A killed run ends with the same encoder and the same state."""
     whole = run_training(name, evaluator=spread)
     with pytest.raises(Stopped):
         run_training(name, tmp_path, [stop_at(3)], spread)

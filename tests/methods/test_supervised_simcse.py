@@ -6,7 +6,8 @@ from cselab.methods import SupervisedSimCSE
 COLUMNS = ("sentence", "entailment", "contradiction")
 
 
-def test_every_contradiction_is_a_negative_of_every_sentence_and_its_own_weighs_as_told(trainer):
+def test_every_contradiction_is_a_negative_of_every_sentence(trainer):
+    """Every contradiction is a negative of every sentence and its own weighs as told."""
     method = SupervisedSimCSE(hard_negative_weight=0.7)
     encode, _ = trainer(method, dropout=0)
     rows = make_rows(COLUMNS, 5)

@@ -14,7 +14,8 @@ def table(tmp_path, rows):
     return str(path)
 
 
-def test_sr_bert_encodes_the_sentence_and_a_copy_with_synonyms_with_dropout(spied, tmp_path):
+def test_sr_bert_encodes_the_sentence_and_a_copy_with_synonyms(spied, tmp_path):
+    """Sr bert encodes the sentence and a copy with synonyms with dropout."""
     pairs = [("word", "synonym"), ("dog", "hound"), ("sees", "beholds"), ("the", "that")]
     method = SRBERT(share=1.0, table=table(tmp_path, pairs))
     encode, _ = spied(method)

@@ -16,7 +16,8 @@ def input_vectors(encode, encoder, monkeypatch):
     return seen
 
 
-def test_every_sentence_s_input_moves_by_one_length_to_where_the_loss_is_higher(trainer, batch, monkeypatch):
+def test_every_sentence_s_input_moves_by_one_length(trainer, batch, monkeypatch):
+    """Every sentence's input moves by one length to where the loss is higher."""
     method = USCAL(size=0.3)
     encode, encoder = trainer(method, dropout=0)
     seen = input_vectors(encode, encoder, monkeypatch)

@@ -54,7 +54,8 @@ def test_the_released_second_term_trains_the_head_alone(variant, table, batch):
     assert all(gradient.abs().max() > 0 for gradient in head)
 
 
-def test_the_released_second_term_holds_what_is_not_moved_constant(table, batch):
+def test_the_released_second_term_holds_what_is_not_moved(table, batch):
+    """The released second term holds what is not moved constant."""
     method = VaSCL(variant="released", neighbours=3, temperature=0.5)
     encode = table(method)
     d = torch.nn.functional.normalize(torch.randn(12, 8, generator=torch.Generator().manual_seed(2)), dim=1)

@@ -25,9 +25,8 @@ RECORDED = {"variant": "paper", "backbone_passes": 1}  # the settings of recorde
 
 
 @pytest.mark.parametrize("options, passes", [({}, 3), ({"variant": "paper"}, 3), (RECORDED, 1)])
-def test_each_view_has_a_permutation_and_by_default_a_dropout_mask_of_its_own(
-    options, passes, trainer, batch, whitened, forward_rows
-):
+def test_each_view_has_a_permutation(options, passes, trainer, batch, whitened, forward_rows):
+    """Each view has a permutation and by default a dropout mask of its own."""
     method = WhitenedCSE(**options)
     encode, encoder = trainer(method)
     seen = forward_rows(encoder)
@@ -59,7 +58,7 @@ def test_every_option_of_the_whitening_reaches_it(trainer):
 
 
 @pytest.mark.parametrize("kind", ["zca", "pca"])
-def test_all_channels_at_once_are_whitened_by_the_running_estimates(kind, trainer, batch):
+def test_all_channels_at_once_are_whitened(kind, trainer, batch):
     """Eq. 13: after two batches the weights are 1 - 0.5 and 0.5 of their sum; 12 rows would not do alone."""
     method = WhitenedCSE(kind=kind, running=True, momentum=0.5)
     encode, encoder = trainer(method)
@@ -85,7 +84,8 @@ def test_without_whitening_it_is_simcse_with_more_views(trainer, batch):
 
 
 @pytest.mark.parametrize("hidden_size, groups", [(768, 128), (1024, 128), (256, 128), (8, 4)])
-def test_the_number_of_groups_follows_the_width_the_family_and_the_variant_under_any_recipe(hidden_size, groups):
+def test_the_number_of_groups_follows_the_width_the_family(hidden_size, groups):
+    """The number of groups follows the width the family and the variant under any recipe."""
     cls, config = WhitenedCSE, BertConfig(hidden_size=hidden_size)
     for recipe in cls.recipes.values():
         assert cls.resolved(config, variant="released", **recipe.hyperparameters)["num_groups"] == groups

@@ -29,7 +29,8 @@ def test_accuracy_equals_brute_force_over_permutations(k):
         assert accuracy(clusters, labels) == pytest.approx(brute_force_accuracy(clusters, labels, k))
 
 
-def test_fewer_clusters_than_classes_leave_classes_without_a_cluster():
+def test_fewer_clusters_than_classes_leave_classes_without():
+    """Fewer clusters than classes leave classes without a cluster."""
     assert accuracy(np.zeros(10, dtype=int), np.arange(10) % 2) == 50.0
 
 
@@ -47,7 +48,8 @@ def test_the_names_of_clusters_do_not_matter(measure):
     assert measure(renamed, renamed) == pytest.approx(100)
 
 
-def test_the_arithmetic_normalised_mutual_information_is_the_v_measure():
+def test_the_arithmetic_normalised_mutual_information():
+    """The arithmetic normalised mutual information is the v measure."""
     random = np.random.default_rng(1)
     clusters, labels = random.integers(6, size=80), random.integers(4, size=80)
     assert normalized_mutual_information(clusters, labels) == pytest.approx(100 * v_measure_score(labels, clusters))
@@ -58,7 +60,8 @@ def test_f1_is_of_class_one():
     assert f1(predicted, labels) == pytest.approx(100 * 2 / 3)
 
 
-def test_the_interval_of_a_share_holds_the_share_and_shrinks_with_the_rows():
+def test_the_interval_of_a_share_holds_the_share():
+    """The interval of a share holds the share and shrinks with the rows."""
     for rows in (10, 1000):
         low, high = share_interval(rows // 2, rows)
         # Wilson's closed form at one half

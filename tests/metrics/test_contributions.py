@@ -13,7 +13,8 @@ def drawn(*shape, seed=0):
 
 
 @pytest.mark.parametrize("n, m", [(1, 1), (3, 7), (12, 2)])
-def test_the_parts_are_those_of_a_slow_loop_and_sum_to_the_cosine_of_the_means(n, m):
+def test_the_parts_are_those_of_a_slow_loop(n, m):
+    """The parts are those of a slow loop and sum to the cosine of the means."""
     first, second = drawn(n, 5), drawn(m, 5, seed=1)
     a, b = first.mean(axis=0), second.mean(axis=0)
     lengths = np.linalg.norm(a) * np.linalg.norm(b)
@@ -26,7 +27,8 @@ def test_the_parts_are_those_of_a_slow_loop_and_sum_to_the_cosine_of_the_means(n
     assert (np.abs(parts) <= bound + 1e-12).all()
 
 
-def test_a_token_across_the_other_sentence_has_no_part_and_one_against_it_a_negative_one():
+def test_a_token_across_the_other_sentence():
+    """A token across the other sentence has no part and one against it a negative one."""
     first, second = np.array([[0.0, 3.0], [2.0, 0.0], [-1.0, 0.0]]), np.array([[5.0, 0.0]])
     parts = token_contributions(first, second).numpy()[:, 0]
     assert parts[0] == 0 and parts[1] == pytest.approx(-2 * parts[2]) and parts[2] < 0

@@ -25,7 +25,8 @@ def test_the_gradient_of_info_nce_is_softmax_minus_one_hot(views):
     assert_close(found, (softmax - torch.eye(6)) / 0.2 / 6)
 
 
-def test_the_gradient_of_arc_con_on_the_diagonal_is_that_of_the_widened_angle(views):
+def test_the_gradient_of_arc_con(views):
+    """The gradient of arc con on the diagonal is that of the widened angle."""
     found = cosine_gradients(lambda a, b: arc_con(a, b, 0.2, 0.3).total, views[0], views[1])
 
     def widened(cosines):

@@ -69,7 +69,8 @@ def test_the_spectrum_is_that_of_the_covariance(shape):
     assert spectrum(x).sum() == pytest.approx(x.var(axis=0).sum(), rel=1e-12)
 
 
-def test_effective_rank_equals_the_formula_on_numpys_singular_values():
+def test_effective_rank_equals_the_formula():
+    """Effective rank equals the formula on numpys singular values."""
     x = cloud()
     sigma = np.linalg.svd(x - x.mean(axis=0), compute_uv=False)
     p = sigma / sigma.sum()
@@ -86,7 +87,8 @@ def test_a_cross_in_k_directions_has_effective_rank_k():
         assert rank(np.concatenate([axes, -axes])) == k
 
 
-def test_dimensions_that_never_change_are_left_out_of_the_correlation():
+def test_constant_dimensions_are_left_out_of_the_correlation():
+    """Dimensions that never change are left out of the correlation."""
     x = cloud()
     with_constant = np.concatenate([x, np.full((len(x), 2), 0.1)], axis=1)
     assert feature_correlation(with_constant) == pytest.approx(feature_correlation(x))
@@ -120,7 +122,8 @@ def test_the_blocks_change_nothing(measure, rows, monkeypatch):
 # -------------------------------------------------------------------------------------------- sampling
 
 
-def test_the_sampled_uniformity_lies_within_its_error_and_the_error_is_honest():
+def test_the_sampled_uniformity_lies_within_its_error():
+    """The sampled uniformity lies within its error and the error is honest."""
     x = cloud(n=400)
     exact = uniformity(x)
     estimates = [sampled_uniformity(x, samples=2000, seed=seed) for seed in range(200)]
@@ -144,7 +147,8 @@ def test_the_sample_is_drawn_from_the_seed():
 # ----------------------------------------------------------------------------------- a million rows
 
 
-def test_rows_of_a_file_that_is_mapped_into_memory_are_measured_as_they_are(tmp_path):
+def test_rows_of_a_file_that_is_mapped_into_memory_are_measured(tmp_path):
+    """Rows of a file that is mapped into memory are measured as they are."""
     x = cloud(dtype=np.float32)
     np.save(tmp_path / "v.npy", x)
     mapped = np.load(tmp_path / "v.npy", mmap_mode="r")  # as `encode_to_file` returns it, read-only

@@ -28,7 +28,8 @@ def test_global_randomness_is_neither_used_nor_changed():
     assert np.random.get_state()[1].tolist() == before[1]
 
 
-def test_misses_are_counted_over_the_whole_run_and_an_improvement_does_not_reset_them():
+def test_misses_are_counted_over_the_whole_run():
+    """Misses are counted over the whole run and an improvement does not reset them."""
     best = _Best(1, 1, torch.zeros(2, 3))
     seen = []
     for correct in (5, 4, 6, 6, 7, 1, 9):

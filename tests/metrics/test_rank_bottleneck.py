@@ -12,7 +12,8 @@ def loss_of_matrix(matrix, weight):
 
 
 @pytest.mark.parametrize("weight", [0.012, 0.3, 1.0])
-def test_no_matrix_of_the_rank_goes_below_the_floor_and_the_best_one_comes_to_it(weight):
+def test_no_matrix_of_the_rank_goes_below_the_floor(weight):
+    """No matrix of the rank goes below the floor and the best one comes to it."""
     generator = seeded()
     left, right = torch.randn(2, 12, 3, generator=generator, dtype=torch.float64).mul(0.5)
     left.requires_grad_(), right.requires_grad_()
@@ -32,7 +33,8 @@ def test_no_matrix_of_the_rank_goes_below_the_floor_and_the_best_one_comes_to_it
     assert barlow_twins_floor(12, 20, weight) == 0
 
 
-def test_a_simplex_of_dimensions_reaches_the_floor_of_the_dimension_wise_loss():
+def test_a_simplex_of_dimensions_reaches_the_floor():
+    """A simplex of dimensions reaches the floor of the dimension wise loss."""
     dimensions = 4
     centre = torch.eye(dimensions, dtype=torch.float64) - 1 / dimensions
     view = torch.cat([centre, -centre])  # columns have mean 0, and cosines of -1/3 to each other
@@ -41,7 +43,8 @@ def test_a_simplex_of_dimensions_reaches_the_floor_of_the_dimension_wise_loss():
     assert reached == pytest.approx(dimension_contrastive_floor(dimensions, 0.7), rel=1e-6)
 
 
-def test_random_views_stay_above_the_floor_of_the_dimension_wise_loss():
+def test_random_views_stay_above_the_floor():
+    """Random views stay above the floor of the dimension wise loss."""
     generator = seeded(1)
     for _ in range(20):
         views = torch.randn(2, 6, 9, generator=generator, dtype=torch.float64)

@@ -20,7 +20,8 @@ def tables(systems, units, count, gap=0.0, seed=0):
 
 
 @pytest.mark.parametrize("units", [3, 5, 12, 40])
-def test_systems_that_are_equal_share_all_ranks_in_95_of_100_tables(units):
+def test_systems_that_are_equal_share_all_ranks(units):
+    """Systems that are equal share all ranks in 95 of 100 tables."""
     wrong = sum(
         rank_means(scores, resamples=300, seed=number).intervals != [(1, 6)] * 6
         for number, scores in enumerate(tables(6, units, 200))
@@ -28,7 +29,8 @@ def test_systems_that_are_equal_share_all_ranks_in_95_of_100_tables(units):
     assert wrong <= 18  # 10 are expected at the most; the binomial's 99th percentile is 18
 
 
-def test_the_true_ranks_lie_within_all_intervals_at_once_in_95_of_100_tables():
+def test_the_true_ranks_lie_within_all_intervals_at_once():
+    """The true ranks lie within all intervals at once in 95 of 100 tables."""
     held = 0
     for number, scores in enumerate(tables(5, 20, 100, gap=1.0)):
         ranks = rank_means(scores, resamples=300, seed=number).intervals
@@ -37,7 +39,8 @@ def test_the_true_ranks_lie_within_all_intervals_at_once_in_95_of_100_tables():
 
 
 @pytest.mark.parametrize("units", [4, 30])
-def test_what_differs_widely_is_told_apart_and_order_of_rows_does_not_matter(units):
+def test_what_differs_widely_is_told_apart(units):
+    """What differs widely is told apart and order of rows does not matter."""
     (scores,) = tables(4, units, 1, gap=40.0)
     found = rank_means(scores, resamples=500)
     assert found.intervals == [(4, 4), (3, 3), (2, 2), (1, 1)]
@@ -46,7 +49,8 @@ def test_what_differs_widely_is_told_apart_and_order_of_rows_does_not_matter(uni
     assert_allclose(shuffled.p_values, found.p_values[np.ix_([2, 0, 3, 1], [2, 0, 3, 1])])
 
 
-def test_of_few_units_the_p_values_are_those_of_paired_t_tests_by_holm():
+def test_of_few_units_the_p_values_are_those_of_paired_t_tests():
+    """Of few units the p values are those of paired t tests by holm."""
     (scores,) = tables(3, 5, 1, gap=2.0, seed=4)
     pairs = [(0, 1), (0, 2), (1, 2)]
     raw = [ttest_rel(scores[one], scores[other]).pvalue for one, other in pairs]
@@ -54,7 +58,8 @@ def test_of_few_units_the_p_values_are_those_of_paired_t_tests_by_holm():
     assert_allclose([found.p_values[pair] for pair in pairs], holm(np.array(raw)))
 
 
-def test_holm_is_the_formula_and_never_below_benjamini_and_hochberg():
+def test_holm_is_the_formula_and_never_below_benjamini():
+    """Holm is the formula and never below benjamini and hochberg."""
     p_values = np.random.default_rng(1).uniform(size=20) ** 3
     order, reached, slow = sorted(range(20), key=p_values.__getitem__), 0.0, np.empty(20)
     for place, one in enumerate(order):
@@ -63,7 +68,8 @@ def test_holm_is_the_formula_and_never_below_benjamini_and_hochberg():
     assert (holm(p_values) >= false_discovery_control(p_values) - 1e-12).all()
 
 
-def test_step_down_of_one_statistic_is_its_share_of_chance_and_of_several_no_less():
+def test_step_down_of_one_statistic_is_its_share_of_chance():
+    """Step down of one statistic is its share of chance and of several no less."""
     null = np.abs(np.random.default_rng(2).normal(size=(999, 3)))
     assert step_down(np.array([2.0]), [null[:, :1]])[0] == (1 + (null[:, 0] >= 2).sum()) / 1000
     alone = [step_down(np.array([value]), [null[:, [k]]])[0] for k, value in enumerate((2.0, 3.0, 0.5))]
@@ -71,7 +77,8 @@ def test_step_down_of_one_statistic_is_its_share_of_chance_and_of_several_no_les
     assert (together >= alone).all() and together[1] <= together[0] <= together[2]
 
 
-def test_predictions_that_follow_gold_better_rank_higher_and_copies_tie():
+def test_predictions_that_follow_gold_better_rank_higher():
+    """Predictions that follow gold better rank higher and copies tie."""
     draw = np.random.default_rng(3)
     gold = draw.normal(size=400)
     good, bad = gold + 0.3 * draw.normal(size=400), draw.normal(size=400)
@@ -98,7 +105,8 @@ def test_two_systems_share_a_letter_exactly_if_they_tie():
         assert not any(set(a) < set(b) for a in ranking.groups for b in ranking.groups)
 
 
-def test_a_noisy_system_further_down_shares_the_letters_of_those_above():
+def test_a_noisy_system_further_down_shares_the_letters():
+    """A noisy system further down shares the letters of those above."""
     ranking = rank_means(np.array([[80, 80.1, 79.9, 80, 80.1], [79, 79.05, 78.9, 79.1, 79], [86, 70, 60, 88, 75.0]]))
     assert ranking.groups == [[0, 2], [1, 2]] and ranking.intervals == [(1, 2), (2, 3), (1, 3)]
 
@@ -137,7 +145,8 @@ def test_the_unit_of_the_scores_changes_no_p_value(scale, units):
     )
 
 
-def test_a_copy_of_a_system_ties_with_it_and_changes_no_other_p_value():
+def test_a_copy_of_a_system_ties():
+    """A copy of a system ties with it and changes no other p value."""
     (scores,) = tables(3, 15, 1, gap=2.0, seed=8)
     alone, with_copy = rank_means(scores), rank_means(np.concatenate([scores, scores[:1]]))
     assert with_copy.p_values[0, 3] == 1 and not with_copy.untested

@@ -109,7 +109,8 @@ def test_an_encoder_does_not_differ_from_itself():
     assert comparison.difference == 0 and comparison.interval == (0, 0) and comparison.p_value == 1
 
 
-def test_the_paired_bootstrap_finds_nothing_in_noise_about_95_times_in_100():
+def test_the_paired_bootstrap_finds_nothing_in_noise_about():
+    """The paired bootstrap finds nothing in noise about 95 times in 100."""
     found = 0
     for seed in range(100):
         first, gold = noisy(n=80, seed=seed)
@@ -156,7 +157,8 @@ def test_a_resample_of_classes_is_drawn_within_the_folds():
     assert found == pytest.approx((expected, expected))
 
 
-def test_the_paired_interval_of_accuracies_is_as_wide_as_theory_says():
+def test_the_paired_interval_of_accuracies_is_as_wide():
+    """The paired interval of accuracies is as wide as theory says."""
     first, second = drawn(0.7, n=2000), drawn(0.75, n=2000, seed=1)
     gold = np.arange(2000) % 3
     comparison = paired_bootstrap(classified(first), classified(second), gold, **BY, resamples=4000)
@@ -168,7 +170,8 @@ def test_the_paired_interval_of_accuracies_is_as_wide_as_theory_says():
 
 
 @pytest.mark.parametrize("b, c", [(4, 12), (12, 4), (1, 0), (7, 7)])
-def test_mcnemar_is_the_binomial_test_of_the_rows_that_one_alone_has_right(b, c):
+def test_mcnemar_is_the_binomial_test_of_the_rows(b, c):
+    """Mcnemar is the binomial test of the rows that one alone has right."""
     first = classified(np.array([1] * b + [0] * c + [1] * 30 + [0] * 14, dtype=bool))
     second = classified(np.array([0] * b + [1] * c + [1] * 30 + [0] * 14, dtype=bool))
     n = b + c + 44
@@ -201,7 +204,8 @@ def test_the_t_test_over_seeds_is_scipys():
     assert str(comparison).startswith("simcse, focal: +1.20 (95 % interval +0.45 to +1.95), p = 0.0")
 
 
-def test_the_interval_of_runs_holds_the_chance_of_rows_and_of_seeds():
+def test_the_interval_of_runs_holds_the_chance_of_rows():
+    """The interval of runs holds the chance of rows and of seeds."""
     rows, runs = (drawn(0.7, 1000), np.stack([drawn(share, 1000, seed) for seed, share in enumerate((0.6, 0.8))]))
     low, high = runs_interval(rows[None], resamples=4000)
     half = 1.96 * rows.std() / math.sqrt(1000)

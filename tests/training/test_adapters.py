@@ -23,7 +23,8 @@ def adapted(adapter=2, **kind):
 
 @pytest.mark.filterwarnings("ignore::cselab.encoders.encoder.UnknownTokensWarning")  # a tokenizer of few words
 @pytest.mark.parametrize("name", METHODS)
-def test_with_every_method_the_adapters_learn_and_the_transformer_stays(name):
+def test_with_every_method_the_adapters_learn(name):
+    """With every method the adapters learn and the transformer stays."""
     encoder = adapted(family=family_for(name))
     before = {key: weight.clone() for key, weight in encoder.backbone.named_parameters()}
     method, rows = create_method(name, **NEEDED.get(name, {})), make_rows(METHODS[name].columns, 24)
@@ -36,7 +37,8 @@ def test_with_every_method_the_adapters_learn_and_the_transformer_stays(name):
     assert changed and all("lora_" in key for key in changed)
 
 
-def test_adapters_are_part_of_a_run_which_is_read_back_to_the_bit(tmp_path):
+def test_adapters_are_part_of_a_run_which_is_read_back(tmp_path):
+    """Adapters are part of a run which is read back to the bit."""
     encoder = adapted()
     short_run(encoder=encoder, output=tmp_path / "run")
     told = json.loads((tmp_path / "run" / "run.json").read_text())["identity"]["encoder"]["adapter"]

@@ -50,7 +50,8 @@ def signal_at(step, number, first):
     cselab.training.loop.batch_of_step = taken
 
 
-def test_a_killed_process_ends_the_launch_with_a_message_and_the_run_goes_on(tmp_path):
+def test_a_killed_process_ends_the_launch_with_a_message(tmp_path):
+    """A killed process ends the launch with a message and the run goes on."""
     folder = tmp_path / "run"
     killed = launch(__file__, folder, "SIGKILL", by=TORCHRUN)  # forked, often the other one is blamed
     assert killed.returncode != 0
@@ -62,7 +63,8 @@ def test_a_killed_process_ends_the_launch_with_a_message_and_the_run_goes_on(tmp
         assert row == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
-def test_a_stopped_process_ends_the_launch_with_a_message_that_says_which(tmp_path):
+def test_a_stopped_process_ends_the_launch_with_a_message(tmp_path):
+    """A stopped process ends the launch with a message that says which."""
     stopped = launch(__file__, tmp_path / "run", "SIGSTOP", CSELAB_TIMEOUT="6")
     assert stopped.returncode != 0
     assert "TimeoutError: process 1 of 2, counted from 0, did not answer for 6 s: it was stopped" in stopped.stderr

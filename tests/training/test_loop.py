@@ -81,7 +81,8 @@ def test_the_history_has_a_row_a_step_with_every_named_term():
 
 
 @pytest.mark.parametrize("method", ["simcse", "whitenedcse", "noise", "barlow_twins"])
-def test_the_same_seed_gives_the_same_history_and_weights_bit_for_bit(method):
+def test_the_same_seed_gives_the_same_history(method):
+    """The same seed gives the same history and weights bit for bit."""
     runs = []
     for disturbance in (1, 2):
         torch.manual_seed(disturbance)  # whatever the caller's random numbers are
@@ -150,7 +151,8 @@ def test_each_step_has_dropout_and_random_numbers_of_its_own():
     assert min(apart for _, apart in first) > 1e-3
 
 
-def test_an_epoch_is_every_sentence_once_in_a_new_order_without_the_incomplete_batch():
+def test_an_epoch_is_every_sentence_once_in_a_new_order():
+    """An epoch is every sentence once in a new order without the incomplete batch."""
     log = []
     run_training(Seen(log), steps=None, epochs=2, batch_size=8)  # 60 sentences: 7 batches an epoch
     assert [len(batch) for batch in log] == [8] * 14
@@ -229,7 +231,8 @@ def test_training_sentences_are_cut_at_the_training_length():
 # ------------------------------------------------------------------------------------ selection
 
 
-def test_the_best_weights_are_kept_and_step_zero_is_only_looked_at():
+def test_the_best_weights_are_kept():
+    """The best weights are kept and step zero is only looked at."""
     evaluator = Scripted(9.0, 1.0, 3.0, 2.0)  # at steps 0, 2, 4, 6
     run = run_training(evaluator=evaluator)
     assert run.best == run.history[4] and run.best["score"] == 3.0
@@ -240,7 +243,8 @@ def test_the_best_weights_are_kept_and_step_zero_is_only_looked_at():
     assert last.curve("score")[0] == [0, 3, 5]  # the last step is always evaluated
 
 
-def test_the_evaluator_sees_the_representation_asked_for_with_dropout_off():
+def test_the_evaluator_sees_the_representation_asked_for():
+    """The evaluator sees the representation asked for with dropout off."""
     seen = []
 
     def evaluator(encoder):
@@ -320,7 +324,8 @@ in_value_or_gradient = pytest.mark.parametrize(
 
 
 @in_value_or_gradient
-def test_nan_stops_with_its_cause_and_the_last_good_checkpoint_stays(where, message, tmp_path, registered):
+def test_nan_stops_with_its_cause(where, message, tmp_path, registered):
+    """Nan stops with its cause and the last good checkpoint stays."""
     registered("exploding", "Exploding")(Exploding)
     with pytest.raises(TrainingDiverged, match=message + ".*the last good checkpoint stays in .*run"):
         run_training(Exploding(where=where), output=tmp_path / "run", checkpoint_every=2, evaluator=Spread())
@@ -355,7 +360,8 @@ def test_numbers_that_are_read_late_are_the_same_numbers(method, request, tmp_pa
     assert files[0] == files[1]
 
 
-def test_late_rows_reach_the_callbacks_in_order_and_evaluated_ones_with_their_encoder(queued):
+def test_late_rows_reach_the_callbacks_in_order(queued):
+    """Late rows reach the callbacks in order and evaluated ones with their encoder."""
     seen = []
     evaluator = Scripted(*range(9))
 
@@ -379,7 +385,8 @@ def test_a_callback_stops_a_late_run_where_its_row_is_read(queued):
 
 
 @in_value_or_gradient
-def test_a_divergence_that_is_read_late_names_its_step_and_no_weight_takes_it(where, message, queued, registered):
+def test_a_divergence_that_is_read_late_names_its_step(where, message, queued, registered):
+    """A divergence that is read late names its step and no weight takes it."""
     registered("exploding", "Exploding")(Exploding)
     encoder, seen = make_encoder(layers=1), []
     with pytest.raises(TrainingDiverged, match=message):
@@ -537,7 +544,8 @@ def test_the_record_says_what_ran_and_with_what(tmp_path):
         ({"encoder": "of another dropout"}, r"a different encoder \(dropout was None, now 0.3\)"),
     ],
 )
-def test_a_folder_with_other_settings_is_refused_naming_the_first(change, message, tmp_path):
+def test_a_folder_with_other_settings_is_refused_naming(change, message, tmp_path):
+    """A folder with other settings is refused naming the first."""
     run_training(output=tmp_path, steps=1)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir() if file.is_file()}
     if change.get("encoder") == "other":
@@ -576,7 +584,8 @@ def start_and_stop(output, step=5, **options):
         run_training(output=output, callbacks=[stop_at(step)], **options)
 
 
-def test_a_best_score_is_not_forgotten_where_the_evaluator_would_not_repeat_it(tmp_path):
+def test_a_best_score_is_not_forgotten(tmp_path):
+    """A best score is not forgotten where the evaluator would not repeat it."""
     options = {"eval_every": 2, "checkpoint_every": 3}
     first = Scripted(0.0, 1.0, 5.0)
     start_and_stop(tmp_path, step=4, evaluator=first, **options)
@@ -607,7 +616,8 @@ def test_resume_tells_rows_with_line_ends_apart(tmp_path):
     assert run_training(corpus=one, output=tmp_path).resumed_from == 4
 
 
-def test_a_run_stopped_before_its_first_checkpoint_gives_its_folder_to_any_other(tmp_path):
+def test_a_run_stopped_before_its_first_checkpoint(tmp_path):
+    """A run stopped before its first checkpoint gives its folder to any other."""
     start_and_stop(tmp_path, step=3, evaluator=Spread(), eval_every=2, checkpoint_every=5)
     assert (tmp_path / "best.safetensors").exists()
     start_and_stop(tmp_path, step=5, seed=8)
@@ -669,7 +679,7 @@ def test_a_run_goes_on_in_the_precision_it_began_in(tmp_path, monkeypatch):
     assert not differing(run.encoder, run_training(precision="bf16").encoder)
 
 
-def test_a_plain_checkpoint_without_a_chosen_pooling_is_trained_on_cls(tmp_path):
+def test_a_plain_checkpoint_without_a_chosen_pooling_is_trained(tmp_path):
     """Mean pooling under a fresh head is nobody's recipe; a pooling that somebody chose is left alone."""
     folder = write_checkpoint(tmp_path / "plain", layers=1)
     plain = SentenceEncoder.from_pretrained(folder)
@@ -698,7 +708,8 @@ def test_patience_ends_a_run_that_gets_no_better(tmp_path):
     assert not differing(whole.encoder, run.encoder)  # both kept step 1
 
 
-def test_a_callback_may_stop_the_run_which_is_returned_with_its_best_weights(tmp_path):
+def test_a_callback_may_stop_the_run_which_is_returned(tmp_path):
+    """A callback may stop the run which is returned with its best weights."""
     enough = [stop_at(3, StopTraining("seen enough"))]
     run = run_training(evaluator=Scripted(1.0, 2.0, 5.0, 4.0), callbacks=enough, output=tmp_path, eval_every=1)
     assert (run.stopped, run.history[-1]["step"], run.best["step"]) == ("seen enough", 3, 2)
@@ -716,7 +727,8 @@ def test_each_terms_pull_is_measured_at_evaluated_steps():
     assert not any(key.startswith("gradient_norm/") for row in alone.history for key in row)
 
 
-def test_a_run_stopped_before_its_first_evaluation_is_scored_where_it_stops(tmp_path):
+def test_a_run_stopped_before_its_first_evaluation_is_scored(tmp_path):
+    """A run stopped before its first evaluation is scored where it stops."""
     enough = [stop_at(1, StopTraining("enough"))]
     run = run_training(evaluator=Scripted(1.0, 2.0), callbacks=enough, output=tmp_path / "run", eval_every=5)
     assert run.stopped == "enough" and run.best["step"] == 1 and run.best["score"] == 2.0

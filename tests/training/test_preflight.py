@@ -19,7 +19,8 @@ def silent(family):
 @pytest.mark.filterwarnings("ignore::cselab.encoders.encoder.UnknownTokensWarning")  # a tokenizer of few words
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("family", ["modernbert", "qwen3"])
-def test_who_counts_on_dropout_is_stopped_where_there_is_none_and_nobody_else(family, name):
+def test_who_counts_on_dropout_is_stopped_where_there_is_none(family, name):
+    """Who counts on dropout is stopped where there is none and nobody else."""
     encoder = silent(family)
     method = create_method(name, **METHODS[name].small)
 
@@ -76,7 +77,8 @@ def test_it_changes_no_number_of_a_run(monkeypatch, name, dropout):
     assert guarded == history()
 
 
-def test_a_corpus_that_the_encoder_cannot_read_is_trained_on_with_a_warning():
+def test_a_corpus_that_the_encoder_cannot_read_is_trained():
+    """A corpus that the encoder cannot read is trained on with a warning."""
     rows = [f"何か {'猫' * number}" for number in range(8)] + make_rows(("sentence",), 8)
     with pytest.warns(UnknownTokensWarning, match="cannot read 8 of 16 sentences") as told:
         train(make_encoder(layers=1), "simcse", rows, TrainConfig(steps=2, batch_size=16), show_progress_bar=False)

@@ -142,7 +142,8 @@ def test_the_folder_is_written_once_and_is_an_encoder(together):
     assert all(torch.equal(weights[key], value) for key, value in saved.items() if key.startswith("backbone."))
 
 
-def test_a_stopped_run_goes_on_and_a_finished_one_is_read_back_by_both(together):
+def test_a_stopped_run_goes_on_and_a_finished_one_is_read_back(together):
+    """A stopped run goes on and a finished one is read back by both."""
     assert [info["resumed_from"] for _, info in seen(together, "resumed")] == [4, 4]
     (_, finished), _ = seen(together, "finished")
     (_, trained), _ = seen(together, "whitenedcse")

@@ -29,7 +29,7 @@ def test_a_gradient_is_clipped_to_the_length_that_was_asked():
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_an_encoder_with_weights_that_are_not_finite_is_not_saved(tmp_path, value):
+def test_an_encoder_with_weights_of_nan_is_not_saved(tmp_path, value):
     """The last step may overflow a weight, and no loss is computed after it that would tell."""
 
     def spoil(run, row):
@@ -50,7 +50,7 @@ def test_a_setting_of_another_type_is_refused_by_name(setting, value):
         TrainConfig(**{setting: value})
 
 
-def test_what_is_encoded_while_another_thread_trains_has_no_dropout_in_it():
+def test_what_is_encoded_while_another_thread_trains():
     """With a rate of 0 training changes no weight, so every encoding must give the same vectors."""
     encoder = make_encoder(pooling="cls")
     encoder.dropout = 0.5

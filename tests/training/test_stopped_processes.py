@@ -50,7 +50,8 @@ def interrupted(folder, output):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other signals")
-def test_a_run_stopped_with_a_data_folder_does_not_go_on_without_it(folder, monkeypatch):
+def test_a_run_does_not_go_on_without_its_data_folder(folder, monkeypatch):
+    """A run stopped with a data folder does not go on without it."""
     output = "run"
     code, said = interrupted(folder, output)
     assert code == 130 and f"interrupted: {output} holds the run up to step" in said

@@ -19,7 +19,8 @@ def bent(n, d, seed=0):
     return x.astype(np.float32)
 
 
-def test_fitting_raises_the_likelihood_of_new_embeddings_above_that_of_the_start(fitted):
+def test_fitting_raises_the_likelihood_of_new_embeddings_above(fitted):
+    """Fitting raises the likelihood of new embeddings above that of the start."""
     test = bent(200, 16, seed=0)[100:]
     start = BertFlow(batch_size=16, learning_rate=0.0).fit(bent(512, 16))
     test = torch.from_numpy(test)
@@ -36,7 +37,8 @@ def test_transformed_embeddings_leave_the_cone(fitted):
     assert abs(mean_cosine(fitted.transform(x))) < 0.05
 
 
-def test_the_same_seed_fits_the_same_flow_and_another_seed_another():
+def test_the_same_seed_fits_the_same_flow():
+    """The same seed fits the same flow and another seed another."""
     x = bent(64, 8)
     global_state = torch.get_rng_state()
     first, again, other = (BertFlow(seed=seed).fit(x) for seed in (0, 0, 1))

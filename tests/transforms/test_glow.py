@@ -39,7 +39,8 @@ def test_the_jacobian_is_not_constant_so_the_flow_is_not_linear():
     assert (first - second).abs().max() > 1e-3
 
 
-def test_the_likelihood_is_the_normal_density_changed_by_the_volume():
+def test_the_likelihood_is_the_normal_density_changed():
+    """The likelihood is the normal density changed by the volume."""
     glow, x = small_glow(8), rows(5, 8)
     normal = torch.distributions.MultivariateNormal(torch.zeros(8).double(), torch.eye(8).double())
     expected = normal.log_prob(glow(x)) + glow.log_determinant()

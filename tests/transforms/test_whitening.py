@@ -22,7 +22,8 @@ def test_whitening_passes_the_checks_of_scikit_learn(estimator, check):
     check(estimator)
 
 
-def test_whitening_is_the_papers_kernel_from_a_singular_value_decomposition():
+def test_whitening_is_the_papers_kernel():
+    """Whitening is the papers kernel from a singular value decomposition."""
     x = cone(60, 8)
     axes, values, _ = np.linalg.svd(np.cov(x.T))
     expected = (x - x.mean(axis=0)) @ (axes @ np.diag(1 / np.sqrt(values)))
@@ -31,7 +32,8 @@ def test_whitening_is_the_papers_kernel_from_a_singular_value_decomposition():
     assert_allclose(whitened, signs * expected, atol=1e-10)
 
 
-def test_reduced_whitening_keeps_the_directions_of_the_largest_variance():
+def test_reduced_whitening_keeps_the_directions():
+    """Reduced whitening keeps the directions of the largest variance."""
     x = cone(60, 8)
     full, reduced = BertWhitening().fit(x), BertWhitening(n_components=3).fit(x)
     assert_array_equal(reduced.transform(x), full.transform(x)[:, :3])
@@ -42,14 +44,16 @@ def test_reduced_whitening_keeps_the_directions_of_the_largest_variance():
     assert reduced.variances_[:3].sum() == pytest.approx(np.linalg.norm(np.cov(x.T) @ directions, axis=0).sum())
 
 
-def test_other_sentences_are_whitened_with_the_statistics_of_the_fitted_ones():
+def test_other_sentences_are_whitened_with_the_statistics():
+    """Other sentences are whitened with the statistics of the fitted ones."""
     x, other = cone(60, 4), cone(5, 4, seed=1)
     whitening = BertWhitening().fit(x)
     assert_allclose(whitening.transform(other), (other - x.mean(axis=0)) @ whitening.kernel_)
     assert_allclose(whitening.transform(other[:1]), whitening.transform(other)[:1])
 
 
-def test_fewer_sentences_than_dimensions_can_be_whitened_in_what_they_span():
+def test_fewer_sentences_than_dimensions_can_be_whitened():
+    """Fewer sentences than dimensions can be whitened in what they span."""
     x = cone(6, 20)
     for n_components in (5, None):
         whitened = fitted(BertWhitening(n_components), x)
@@ -57,7 +61,7 @@ def test_fewer_sentences_than_dimensions_can_be_whitened_in_what_they_span():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_the_signs_of_the_directions_do_not_depend_on_the_machine(seed):
+def test_the_signs_of_the_directions_are_fixed(seed):
     """LAPACK may return either sign of an axis; the largest entry of a direction is positive."""
     x = np.random.default_rng(seed).normal(size=(60, 7)) * np.arange(1, 8)
     whitening = BertWhitening().fit(x)

@@ -22,7 +22,8 @@ def imported(file: Path) -> set[str]:
     return found
 
 
-def test_no_module_imports_itself_round_a_corner_and_the_kit_no_panel():
+def test_no_module_imports_itself_round_a_corner():
+    """No module imports itself round a corner and the kit no panel."""
     files = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in ROOT.rglob("*.py")}
     graph = {name: imported(file) & files.keys() for name, file in files.items()}
     assert graph["panels.noise_lab"] >= {"kit.panel", "kit.planes"}
@@ -30,7 +31,8 @@ def test_no_module_imports_itself_round_a_corner_and_the_kit_no_panel():
     assert not any(to.startswith("panels") for name, tos in graph.items() if name.startswith("kit") for to in tos)
 
 
-def test_without_plotly_the_message_has_the_line_that_installs_it():
+def test_without_plotly_the_message_has_the_line():
+    """Without plotly the message has the line that installs it."""
     code = "import sys; sys.modules['plotly'] = None; import cselab_widgets"
     failed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert failed.stderr.rstrip().endswith("the panels need plotly; in a clone: pip install '.[notebooks]'")

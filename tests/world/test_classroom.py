@@ -44,7 +44,8 @@ def test_the_file_has_its_columns_and_no_cell_is_blank_or_padded():
         assert all(cell and cell == cell.strip() for cell in cells), line
 
 
-def test_there_are_enough_pairs_and_a_third_of_them_is_for_development():
+def test_there_are_enough_pairs_and_a_third():
+    """There are enough pairs and a third of them is for development."""
     assert Counter(pair.split for pair in PAIRS) == PAIRS_OF_SPLIT
     assert sum(PAIRS_OF_SPLIT.values()) >= 360
     assert PAIRS_OF_SPLIT["test"] == 2 * PAIRS_OF_SPLIT["dev"]
@@ -82,7 +83,8 @@ def test_the_loader_gives_the_rows_of_one_split_in_order():
         assert pairs.subsets == [pair.reason for pair in expected]
 
 
-def test_test_is_the_default_split_and_an_unknown_one_lists_the_splits():
+def test_test_is_the_default_split_and_an_unknown_one_lists():
+    """Test is the default split and an unknown one lists the splits."""
     assert classroom_sts().split == "test"
     with pytest.raises(ValueError, match=r"'train'.*dev, test"):
         classroom_sts("train")

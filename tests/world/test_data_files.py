@@ -44,7 +44,8 @@ def test_a_frame_names_only_what_there_is():
         assert {frame.opposite, frame.kind_of} <= FRAMES.keys() | {""}, frame.name
 
 
-def test_every_saying_of_a_frame_says_all_its_roles_and_nothing_unknown():
+def test_every_saying_of_a_frame_says_all_its_roles():
+    """Every saying of a frame says all its roles and nothing unknown."""
     for frame in FRAMES.values():
         for saying in frame.sayings:
             tokens = [saying.subject, *saying.rest]

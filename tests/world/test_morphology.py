@@ -26,7 +26,8 @@ def test_the_forms_of_a_verb():
         assert VERBS[base] == forms
 
 
-def test_every_verb_of_a_saying_has_its_four_forms_and_every_verb_is_used():
+def test_every_verb_of_a_saying_has_its_four_forms():
+    """Every verb of a saying has its four forms and every verb is used."""
     assert BASES == VERBS.keys()
     for base, (third, _, _, ing) in VERBS.items():
         assert base == "be" or (third.endswith("s") and ing.endswith("ing") and third[0] == base[0]), base
@@ -43,7 +44,7 @@ def test_a_or_an_goes_by_the_sound():
         assert morphology.indefinite(phrase.split(" ", 1)[1]) == phrase
 
 
-def test_verbs_that_do_not_double_are_those_stressed_on_another_syllable():
+def test_verbs_that_do_not_double_are_those_stressed():
     """ "forget", "forgetting", and "visit", "visiting"."""
     ending_short = {base for base in BASES if re.search(r"[^aeiou][aeiou][^aeiouwxy]$", base)}
     not_doubled = {base for base in ending_short if VERBS[base][3] == base + "ing"}

@@ -37,7 +37,8 @@ def test_who_marries_whom_does_not_matter():
     assert GRADE(marry, marry.filled(A=Thing("Tom Baker"), B=Thing("Anna Keller"))) == 5
 
 
-def test_every_meaning_is_like_itself_and_grades_do_not_depend_on_the_order():
+def test_every_meaning_is_like_itself_and_grades_do_not_depend():
+    """Every meaning is like itself and grades do not depend on the order."""
     meanings = random_meanings()
     for one, other in pairwise(meanings):
         assert GRADE(one, one) == 5

@@ -137,7 +137,8 @@ def test_details_denial_and_roles_leave_a_story_in_its_split(many, sts):
 
 
 @pytest.mark.parametrize("split", ["dev", "test"])
-def test_the_pairs_that_are_kept_in_a_file_are_those_that_the_world_draws(split, request):
+def test_the_kept_pairs_are_those_that_the_world_draws(split, request):
+    """The pairs that are kept in a file are those that the world draws."""
     kept = WORLD.sts(1200, split)
     request.getfixturevalue("nothing_kept")
     assert WORLD.sts(1200, split) == kept
@@ -237,7 +238,8 @@ def test_what_is_known_in_a_document_takes_the():
             met |= {thing.noun for _, thing in sentence.meaning.roles}
 
 
-def test_a_scene_is_the_same_for_every_wording_and_near_for_similar_events(many):
+def test_a_scene_is_the_same_for_every_wording(many):
+    """A scene is the same for every wording and near for similar events."""
     rng = random.Random(0)
     near, far = [], []
     for sentence in many[:200]:

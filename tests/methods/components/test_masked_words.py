@@ -18,7 +18,8 @@ def surprise(encoder):
     return float(words(encode, tokens, 0.15, seeded()).total.detach())
 
 
-def test_a_bundled_encoder_begins_with_the_head_of_its_pretraining_and_guesses_better_than_by_chance():
+def test_a_bundled_encoder_begins_with_the_head():
+    """A bundled encoder begins with the head of its pretraining and guesses better than by chance."""
     pretrained, renamed = SentenceEncoder.from_pretrained("micro"), SentenceEncoder.from_pretrained("micro")
     renamed.name = "another"
     chance = log(pretrained.backbone.config.vocab_size)

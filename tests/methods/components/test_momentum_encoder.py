@@ -44,7 +44,8 @@ def test_keys_have_no_gradient_and_follow_first():
     assert one.shape == two.shape == keys.shape
 
 
-def test_a_shared_head_is_the_trained_one_and_an_own_head_follows():
+def test_a_shared_head_is_the_trained_one():
+    """A shared head is the trained one and an own head follows."""
     head = MLPHead(8, seeded())
     for own in (False, True):
         encoder, slow = make(head if own else None)

@@ -23,7 +23,8 @@ def test_it_starts_empty_or_full_of_random_directions():
     torch.testing.assert_close(full.norm(dim=1), torch.ones(5))
 
 
-def test_vectors_taken_before_are_not_touched_and_carry_no_gradient():
+def test_vectors_taken_before_are_not_touched():
+    """Vectors taken before are not touched and carry no gradient."""
     queue = Queue(4, 2)
     queue.put(rows(1, 2).requires_grad_())
     taken = queue.vectors

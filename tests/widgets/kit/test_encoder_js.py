@@ -86,7 +86,8 @@ def agree(found, encoder, sentences):
 
 @pytest.mark.browser
 @pytest.mark.daily
-def test_two_hundred_sentences_have_pythons_tokens_and_vectors_before_and_after_training(computed, micro):
+def test_two_hundred_sentences_have_pythons_tokens(computed, micro):
+    """Two hundred sentences have pythons tokens and vectors before and after training."""
     assert len(set(TYPED)) == len(TYPED) == 200
     after = nudged(micro)
     for found, encoder in zip(computed({"plain": micro, "trained": after}, TYPED), (micro, after), strict=True):
@@ -94,7 +95,8 @@ def test_two_hundred_sentences_have_pythons_tokens_and_vectors_before_and_after_
 
 
 @pytest.mark.browser
-def test_mini_whose_cls_is_taken_and_a_trained_encoder_that_travels_with_another(computed, micro):
+def test_mini_whose_cls_is_taken_and_a_trained_encoder(computed, micro):
+    """Mini whose cls is taken and a trained encoder that travels with another."""
     encoders = {"trained": nudged(micro), "mini": SentenceEncoder("mini", pooling="cls")}
     sentences = TYPED[::8]
     for found, encoder in zip(computed(encoders, sentences), encoders.values(), strict=True):
@@ -122,7 +124,8 @@ def test_every_pooling_a_head_a_prompt_a_cut_and_length_one(computed, micro):
 
 
 @pytest.mark.browser
-def test_characters_are_kept_dropped_and_set_apart_as_tokenizers_does(page, micro):
+def test_characters_are_kept_dropped_and_set_apart(page, micro):
+    """Characters are kept dropped and set apart as tokenizers does."""
     blocks = [(0, 0x600), (0x1E00, 0x2500), (0x3000, 0x3100), (0xF900, 0xFB00), (0xFE00, 0x10000), (0x1F600, 0x1F650)]
     texts = [f"a{chr(code)}B" for first, last in blocks for code in range(first, last)]
     page.add_script_tag(content=inlined(ENCODING))
@@ -144,7 +147,8 @@ def test_what_is_not_read_is_said(computed, micro):
 # ---------------------------------------------------------------------------------------------- in Python
 
 
-def test_what_was_trained_from_the_first_is_carried_as_its_change_and_others_whole(micro):
+def test_what_was_trained_from_the_first_is_carried(micro):
+    """What was trained from the first is carried as its change and others whole."""
     alone = weight_of(carried_encoders({"plain": micro}))
     carried = carried_encoders({"plain": micro, "cls": micro, "trained": nudged(micro)})
     assert [one["base"] for one in carried["encoders"]] == [0, 0, 0]

@@ -44,12 +44,14 @@ def two() -> tuple[Points, Points]:
     return Points(State((0, 5, 10), 10)), Points(State((0, 4, 8, 12), 12, names=("c", "x", "a")))
 
 
-def test_they_take_the_firsts_step_at_once_or_the_latest_before_it(two):
+def test_they_take_the_firsts_step_at_once_or_the_latest(two):
+    """They take the firsts step at once or the latest before it."""
     link(*two)
     assert [panel.state.step for panel in two] == [10, 8]
 
 
-def test_moving_either_moves_the_other_and_does_not_come_back_changed(two):
+def test_moving_either_moves_the_other_and_does_not_come_back(two):
+    """Moving either moves the other and does not come back changed."""
     link(*two)
     two[0].set(step=5)
     assert [panel.state.step for panel in two] == [5, 4]

@@ -59,7 +59,8 @@ def is_open(shown: Panel) -> bool:
     return shown._shell is not None
 
 
-def test_a_value_that_the_state_rejects_is_told_beside_the_control_and_changes_nothing():
+def test_a_value_that_the_state_rejects_is_told_beside():
+    """A value that the state rejects is told beside the control and changes nothing."""
     shown = Dot(DotState())
     with pytest.raises(ValueError, match="place is -1"):
         slider(shown).value = -1
@@ -153,7 +154,8 @@ def colors(shown: Panel) -> list:
     return shown.widget.children[1].planes[0]["data"][0]["marker"]["color"]
 
 
-def test_a_selection_made_in_the_plot_comes_back_to_python_and_into_the_plot():
+def test_a_selection_made_in_the_plot_comes_back_to_python():
+    """A selection made in the plot comes back to python and into the plot."""
     shown, heard = Row(RowState()), []
     shown.observe(lambda change: heard.append(change.new), "selection")
     hear(shown, "select", 2, 0)
@@ -173,7 +175,8 @@ def test_a_selection_made_in_python_is_shown():
     assert shown.selection == (2,)
 
 
-def test_explanation_and_details_stand_below_the_plot_and_on_the_page():
+def test_explanation_and_details_stand_below_the_plot():
+    """Explanation and details stand below the plot and on the page."""
     shown = Row(RowState((1,)))
     note, details = shown.widget.children[2:]
     assert note.value == "Black &lt; grey."

@@ -61,7 +61,8 @@ def test_difference_and_opening_are_the_planes_shown(states):
             assert all(content({key: was.get(key)}) != content({key: new}) for key, new in keys.items())
 
 
-def test_the_widget_sends_the_figure_once_and_then_the_difference():
+def test_the_widget_sends_the_figure_once():
+    """The widget sends the figure once and then the difference."""
     plot = Plot(many())
     opening = plot.opening
     plot.show(many(1.0))
@@ -111,7 +112,8 @@ def test_short_arrays_and_all_else_travel_as_they_are(given):
     assert packed({"x": given})["x"] == list(given)
 
 
-def test_a_page_gets_plain_numbers_of_six_digits_with_gaps_for_what_is_not_finite():
+def test_a_page_gets_plain_numbers_of_six_digits_with_gaps():
+    """A page gets plain numbers of six digits with gaps for what is not finite."""
     values = np.array([1 / 3, 1e-9 / 3, 123456.789, 0, np.nan, np.inf])
     x = as_json([Plane("", [go.Scatter(x=values)], {}, {})])[0]["data"][0]["x"]
     assert x == [0.333333, 3.33333e-10, 123457.0, 0.0, None, None]

@@ -11,7 +11,8 @@ def unit(rows: np.ndarray) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def test_the_axes_are_the_two_leading_eigenvectors_of_the_covariance_of_unit_rows():
+def test_the_axes_are_the_two_leading_eigenvectors():
+    """The axes are the two leading eigenvectors of the covariance of unit rows."""
     rows = random_rows(0)
     values, vectors = np.linalg.eigh(np.cov(unit(rows).T))
     plane = project({None: rows})
@@ -20,7 +21,8 @@ def test_the_axes_are_the_two_leading_eigenvectors_of_the_covariance_of_unit_row
     assert_allclose(plane.explained, values[[-1, -2]] / values.sum(), atol=1e-12)
 
 
-def test_signs_are_fixed_so_that_mirrored_data_are_mirrored_and_not_turned_back():
+def test_signs_are_fixed_so_that_mirrored_data_are_mirrored():
+    """Signs are fixed so that mirrored data are mirrored and not turned back."""
     rows = random_rows(1)
     points, mirrored = project({None: rows}).points[None], project({None: -rows}).points[None]
     assert_allclose(mirrored, -points, atol=1e-12)
@@ -42,7 +44,8 @@ def test_all_steps_share_the_plane_of_the_fitted_one():
         assert np.linalg.norm(plane.points[0][3] - plane.points[9][3]) > 0.1
 
 
-def test_a_cone_is_seen_as_crowded_and_away_from_the_origin_of_the_repaired_step():
+def test_a_cone_is_seen_as_crowded_and_away_from_the_origin():
+    """A cone is seen as crowded and away from the origin of the repaired step."""
     spread = random_rows(7, rows=200)
     cone = spread + 5 * np.eye(6)[0] + 5 * np.eye(6)[1]
     plane = project({0: cone, 10: spread})

@@ -16,7 +16,8 @@ def test_equal_values_are_a_peak_and_not_an_error():
     assert grid[density(np.full(5, 0.3), grid).argmax()] == pytest.approx(0.3)
 
 
-def test_few_grades_are_a_band_each_and_many_are_gathered_by_whole_grades():
+def test_few_grades_are_a_band_each_and_many_are_gathered():
+    """Few grades are a band each and many are gathered by whole grades."""
     assert by_grade([2.0, 0.0, 2.0]).names == ("0", "2")
     assert [rows.tolist() for rows in by_grade([2.0, 0.0, 2.0]).rows] == [[1], [0, 2]]
     many = by_grade(np.linspace(0, 5, 26))
@@ -29,7 +30,8 @@ def test_kinds_are_ordered_by_their_mean_grade():
     assert bands.names == ("none (0)", "roles (2)", "same (4.5)")
 
 
-def test_a_ridge_stands_on_its_line_and_its_pairs_lie_below_carrying_their_number():
+def test_a_ridge_stands_on_its_line():
+    """A ridge stands on its line and its pairs lie below carrying their number."""
     cosines = np.array([0.1, 0.2, 0.8, 0.9])
     bands = by_grade([0.0, 0.0, 1.0, 1.0])
     drawn = {t.uid: t for t in ridges(cosines, bands, "x", list("abcd"), "#123456")}

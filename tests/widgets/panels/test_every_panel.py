@@ -36,7 +36,8 @@ def test_each_control_changes_its_field_and_the_plot(name):
 
 
 @EVERY
-def test_a_value_that_no_control_offers_is_refused_with_what_it_offers(name):
+def test_a_value_that_no_control_offers_is_refused(name):
+    """A value that no control offers is refused with what it offers."""
     panel = PANELS[name][0](None)
     before = panel.state
     for field, control in shown_fields(panel.state).items() if name != "TrainingMonitor" else ():
@@ -60,7 +61,8 @@ def test_help_names_the_fields_that_may_be_given_at_once(name):
 
 
 @EVERY
-def test_every_state_has_the_same_traces_in_the_same_frame_and_the_figure_is_pure(name):
+def test_every_state_has_the_same_traces_in_the_same_frame(name):
+    """Every state has the same traces in the same frame and the figure is pure."""
     make, values = PANELS[name]
     panel = make(None)
     assert as_json(panel.render(panel.state)) == as_json(panel.render(panel.state))
@@ -76,7 +78,8 @@ def test_every_state_has_the_same_traces_in_the_same_frame_and_the_figure_is_pur
 
 
 @EVERY
-def test_points_carry_rows_of_the_table_and_a_selection_of_them_goes_there_and_back(name):
+def test_points_carry_rows_of_the_table(name):
+    """Points carry rows of the table and a selection of them goes there and back."""
     panel = PANELS[name][0](None)
     rows = len(panel.items())
     assert rows == len(panel.to_frame())
@@ -93,7 +96,8 @@ def test_points_carry_rows_of_the_table_and_a_selection_of_them_goes_there_and_b
 
 
 @EVERY
-def test_the_words_are_the_same_for_who_cannot_see_it_and_on_a_page(name):
+def test_the_words_are_the_same_for_who_cannot_see(name):
+    """The words are the same for who cannot see it and on a page."""
     panel, again = (PANELS[name][0](None) for _ in range(2))
     bundle = panel._repr_mimebundle_()
     drawn = {"application/vnd.jupyter.widget-view+json", "application/vnd.plotly.v1+json"}
@@ -105,7 +109,8 @@ def test_the_words_are_the_same_for_who_cannot_see_it_and_on_a_page(name):
 
 
 @EVERY
-def test_every_control_has_a_name_and_no_list_is_blank_while_something_is_shown(name):
+def test_every_control_has_a_name_and_no_list_is_blank(name):
+    """Every control has a name and no list is blank while something is shown."""
     panel = PANELS[name][0](None)
     for field, control in panel.controls().items():
         parts = getattr(control, "children", [control])
@@ -115,7 +120,8 @@ def test_every_control_has_a_name_and_no_list_is_blank_while_something_is_shown(
 
 
 @EVERY
-def test_a_place_that_is_filled_three_times_holds_the_widgets_of_one_panel(name):
+def test_a_place_that_is_filled_three_times_holds_the_widgets(name):
+    """A place that is filled three times holds the widgets of one panel."""
     alive = []
     for _ in range(3):
         panel = PANELS[name][0]("again")

@@ -32,7 +32,8 @@ def unit(rows):
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def test_the_cosines_are_those_of_the_batch_and_the_diagonal_lights_up(lab, views):
+def test_the_cosines_are_those_of_the_batch(lab, views):
+    """The cosines are those of the batch and the diagonal lights up."""
     early, late = (np.array(traces(lab, step=step)["cosines"].z) for step in (0, 10))
     assert_allclose(late, unit(views[10][0]) @ unit(views[10][1]).T, atol=1e-3)
 
@@ -116,7 +117,8 @@ def test_the_sliders_turn_the_losses_they_name():
             assert same == (other != name)
 
 
-def test_a_low_temperature_leaves_the_push_to_the_hardest_negative(lab):
+def test_a_low_temperature_pushes_the_hardest_negative(lab):
+    """A low temperature leaves the push to the hardest negative."""
     cold, warm = (traces(lab, temperature=t)["shares: chosen"].y for t in (0.02, 1.0))
     assert cold[0] > 80 and warm[0] < 25
     assert cold[-1] == warm[-1] == 100
@@ -126,7 +128,8 @@ def test_the_shares_of_equal_negatives_are_equal():
     assert_allclose(shares(torch.ones(5, 5)), [0.25, 0.5, 0.75, 1])
 
 
-def test_a_watch_keeps_the_views_of_a_batch_and_leaves_the_run_as_it_is():
+def test_a_watch_keeps_the_views_of_a_batch():
+    """A watch keeps the views of a batch and leaves the run as it is."""
     sentences = make_sentences(12)
     config = TrainConfig(steps=4, batch_size=4, lr=1e-3, seed=0, precision="fp32")
     runs = []
@@ -148,7 +151,8 @@ def test_two_views_stand_for_all_four(views):
     assert np.array_equal(four[2], four[1]) and np.array_equal(four[3], four[0])
 
 
-def test_the_default_run_takes_an_encoder_and_sentences_of_ones_own():
+def test_the_default_run_takes_an_encoder():
+    """The default run takes an encoder and sentences of ones own."""
     panel = LossLab(encoder=make_encoder(), sentences=make_sentences(6))
     assert list(panel.state.views) == [0, 1, 2, 3, 4, 6, 8, 12, 16]
     assert panel.state.step == 16

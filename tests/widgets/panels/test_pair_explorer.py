@@ -45,7 +45,8 @@ def cosine(x, y) -> float:
     return float(x @ y / np.linalg.norm(x) / np.linalg.norm(y))
 
 
-def test_the_line_stands_at_the_cosine_of_the_typed_pair_under_each_encoder(panel):
+def test_the_line_stands_at_the_cosine(panel):
+    """The line stands at the cosine of the typed pair under each encoder."""
     for plane, (name, encoder) in enumerate((("cone", Letters()), ("open", Letters(0.5)))):
         expected = cosine(*encoder.encode(["a bad idea", "an idea"]))
         assert panel.state.cosine(name) == pytest.approx(expected, abs=1e-6)
@@ -65,7 +66,8 @@ def test_grades_out_of_order_are_named_with_their_kinds(pairs):
     assert plane.words == "Every grade lies right of the grade below it."
 
 
-def test_typing_a_sentence_moves_the_line_and_encodes_only_what_is_new(panel):
+def test_typing_a_sentence_moves_the_line(panel):
+    """Typing a sentence moves the line and encodes only what is new."""
     before = panel.state.cosine("cone")
     _ = panel.widget
     encoder = panel.state.data.encoders["cone"]
@@ -84,7 +86,8 @@ def test_its_place_is_the_share_of_pairs_with_a_lower_cosine(panel):
     assert panel.state.place("cone") <= 100 * 8 / 12 + 1e-9
 
 
-def test_removing_the_mean_opens_the_cone_and_moves_pairs_and_line_alike(panel):
+def test_removing_the_mean_opens_the_cone_and_moves_pairs(panel):
+    """Removing the mean opens the cone and moves pairs and line alike."""
     everything = Letters().encode(panel.state.data.pairs.sentences)
     mean = everything.mean(axis=0)
     one, two = Letters().encode(["a bad idea", "an idea"]) - mean
@@ -96,7 +99,8 @@ def test_removing_the_mean_opens_the_cone_and_moves_pairs_and_line_alike(panel):
     assert_allclose(panel.to_frame()["cone"][5], cosine(everything[5] - mean, everything[17] - mean), atol=1e-5)
 
 
-def test_removed_components_are_the_largest_and_leave_nothing_along_them(panel):
+def test_removed_components_are_the_largest(panel):
+    """Removed components are the largest and leave nothing along them."""
     panel.set(removed=4)
     rows = np.concatenate(panel.vectors()["cone"])
     everything = Letters().encode(panel.state.data.pairs.sentences)
@@ -128,7 +132,8 @@ def test_of_very_many_pairs_the_list_offers_some_of_every_grade(pairs, monkeypat
     assert [label.split(":")[0] for label in labels] == ["grade 5"] * 2 + ["grade 2"] * 2 + ["grade 0"] * 2
 
 
-def test_an_encoder_with_a_transform_behind_it_keeps_its_transform(pairs):
+def test_an_encoder_with_a_transform_keeps_it(pairs):
+    """An encoder with a transform behind it keeps its transform."""
     cone = Letters()
     mean = ComponentsRemoved(0).fit(cone.encode(pairs.sentences))
     panel = PairExplorer({"cone": cone, "centred": TransformedEncoder(cone, mean)}, pairs, "a bad idea", "an idea")

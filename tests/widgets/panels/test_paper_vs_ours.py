@@ -34,7 +34,8 @@ def panel(frame) -> PaperVsOurs:
     return PaperVsOurs(frame, verdicts=["noise costs points: holds here"], title="table 1", baseline="BERT")
 
 
-def test_published_and_our_gains_stand_on_the_line_of_their_row_the_first_on_top(panel):
+def test_published_and_our_gains_stand_on_the_line_of_their_row(panel):
+    """Published and our gains stand on the line of their row the first on top."""
     drawn, layout = traces(panel), panel.figure().layout
     assert layout.yaxis.ticktext == ("ImSimCSE", "SimCSE", "plain")
     assert_array_equal(drawn["published"].x, [1.85, np.nan, -5.0])
@@ -72,7 +73,8 @@ def test_the_column_is_chosen_and_its_measure_told(panel):
         ("gain", ["SimCSE", "plain", "ImSimCSE"]),
     ],
 )
-def test_rows_are_sorted_the_largest_first_and_what_is_missing_last(panel, by, order):
+def test_rows_are_sorted_the_largest_first(panel, by, order):
+    """Rows are sorted the largest first and what is missing last."""
     controls(panel)["sort"].value = by
     assert list(panel.state.shown["row"]) == order
     table = panel.details(panel.state)

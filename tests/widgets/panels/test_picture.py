@@ -14,7 +14,8 @@ def picture(**changes):
     return Picture(planes, "the loss falls", "Left the loss, right the cosines.", **changes)
 
 
-def test_it_shows_its_planes_side_by_side_each_on_axes_of_its_own():
+def test_it_shows_its_planes_side_by_side_each_on_axes():
+    """It shows its planes side by side each on axes of its own."""
     shown = picture(columns=1)
     assert [[trace.type for trace in plane.traces] for plane in shown.planes()] == [["scatter"], ["heatmap"]]
     assert [plane.title for plane in shown.planes()] == ["Loss", "Cosines"] and shown.widget.children[1].opening[

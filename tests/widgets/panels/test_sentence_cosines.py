@@ -22,7 +22,8 @@ def encoders():
     return {"before": SentenceEncoder("micro"), "after": SentenceEncoder("micro", pooling="cls")}
 
 
-def test_python_has_the_cosines_in_words_as_vectors_and_as_a_table(encoders):
+def test_python_has_the_cosines_in_words_as_vectors(encoders):
+    """Python has the cosines in words as vectors and as a table."""
     panel = PairExplorer(encoders, PAIRS).in_page(CATS, pair=(0, 2))
     frame = panel.to_frame()
     assert frame[["first", "second"]].to_numpy().tolist() == [CATS[:2], CATS[::2], CATS[1:]]
@@ -34,7 +35,8 @@ def test_python_has_the_cosines_in_words_as_vectors_and_as_a_table(encoders):
     assert f"cosine of 1 and 3: {row['before']:.3f} (before), {row['after']:.3f} (after)" in panel.summary()
 
 
-def test_the_output_of_a_cell_is_light_and_says_where_the_weights_are(encoders):
+def test_the_output_of_a_cell_is_light_and_says(encoders):
+    """The output of a cell is light and says where the weights are."""
     bundle, _ = PairExplorer(encoders, PAIRS).in_page(CATS)._repr_mimebundle_()
     assert len(bundle["text/html"]) < 20_000  # the weights are not in it
     assert "cosine of 1 and 2: " in bundle["text/html"] and "the weights, 3.3 MB" in bundle["text/html"]

@@ -17,7 +17,8 @@ from cselab.sgw import group_whiten
 ANCHORS = [[1.0, 0.0], [0.0, 2.0], [-0.6, -0.8]]
 
 
-def test_points_of_any_length_are_put_on_the_sphere_and_told_as_arrays_and_as_a_table():
+def test_points_of_any_length_are_put_on_the_sphere():
+    """Points of any length are put on the sphere and told as arrays and as a table."""
     sphere = Sphere(anchors=ANCHORS, positives=ANCHORS, negatives=[[3.0, 4.0]])
     assert_allclose(sphere.vectors()["negatives"], [[0.6, 0.8]])
     frame = sphere.to_frame()
@@ -25,7 +26,8 @@ def test_points_of_any_length_are_put_on_the_sphere_and_told_as_arrays_and_as_a_
     assert frame.loc[1, ["x", "y"]].tolist() == [0.0, 1.0]
 
 
-def test_what_a_hand_did_in_the_page_is_its_state_and_what_python_sets_goes_to_the_page():
+def test_what_a_hand_did_in_the_page_is_its_state():
+    """What a hand did in the page is its state and what python sets goes to the page."""
     sphere = Sphere(anchors=ANCHORS, positives=ANCHORS)
     sphere.shown = {**sphere.shown, "loss": "whitening", "anchors": [[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]}
     assert sphere.state.loss == "whitening" and sphere.vectors()["anchors"][0].tolist() == [0.0, 1.0]
@@ -56,7 +58,8 @@ EXPECTED = {
 
 @pytest.mark.browser
 @pytest.mark.parametrize("dimensions", [2, 3])
-def test_forces_are_torchs_negative_gradients_along_the_sphere_and_counters_cselabs_metrics(page, dimensions):
+def test_forces_are_torchs_negative_gradients_along_the_sphere(page, dimensions):
+    """Forces are torchs negative gradients along the sphere and counters cselabs metrics."""
     assert tuple(EXPECTED) == SPHERE_LOSSES
     assert page.evaluate("Object.keys(SPHERE_LOSSES)") == list(SPHERE_LOSSES)
     negatives = np.random.default_rng(3).normal(size=(2, dimensions))
@@ -88,7 +91,8 @@ FALL = """(state) => {
 
 
 @pytest.mark.browser
-def test_let_go_every_loss_comes_to_rest_lower_than_before_and_on_the_sphere(page):
+def test_let_go_every_loss_comes_to_rest_lower(page):
+    """Let go every loss comes to rest lower than before and on the sphere."""
     for name in SPHERE_LOSSES:
         state = {**Sphere(6, 3, noise=0.1, negatives=[[1.0, 0.0, 0.0]]).shown, "loss": name}
         rest = page.evaluate(FALL, state)
@@ -100,7 +104,8 @@ def test_let_go_every_loss_comes_to_rest_lower_than_before_and_on_the_sphere(pag
 
 
 @pytest.mark.browser
-def test_infonce_spreads_a_circle_evenly_and_barlow_twins_lets_two_groups_be(page):
+def test_infonce_spreads_a_circle_evenly(page):
+    """Infonce spreads a circle evenly and barlow twins lets two groups be."""
     rest = page.evaluate(FALL, Sphere(5).shown)["state"]
     hexagon = np.exp(2j * np.pi * np.arange(5) / 5)
     even = metrics.uniformity(np.stack([hexagon.real, hexagon.imag], axis=1))
@@ -116,7 +121,8 @@ def point(page, name):
 
 
 @pytest.mark.browser
-def test_the_file_answers_pointer_keys_and_controls_without_a_network(offline, tmp_path):
+def test_the_file_answers_pointer_keys_and_controls(offline, tmp_path):
+    """The file answers pointer keys and controls without a network."""
     file = Sphere(6, seed=1).to_html(tmp_path / "sphere.html")
     page = offline(file)
     anchor = point(page, "anchor 1")

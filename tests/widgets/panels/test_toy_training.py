@@ -78,7 +78,8 @@ STEP = """(state) => {
 
 
 @pytest.mark.browser
-def test_each_loss_has_torchs_gradient_by_the_words_and_the_geometry_is_that_of_the_metrics(page):
+def test_each_loss_has_torchs_gradient_by_the_words(page):
+    """Each loss has torchs gradient by the words and the geometry is that of the metrics."""
     assert tuple(EXPECTED) == TOY_LOSSES
     assert page.evaluate("Object.keys(TOY_LOSSES)") == list(TOY_LOSSES)
     for name, loss in EXPECTED.items():
@@ -108,7 +109,8 @@ def test_each_loss_has_torchs_gradient_by_the_words_and_the_geometry_is_that_of_
 
 
 @pytest.mark.browser
-def test_words_have_roots_and_small_or_unknown_words_do_not_count(page):
+def test_words_have_roots_and_unknown_ones_do_not_count(page):
+    """Words have roots and small or unknown words do not count."""
     bags = "(state) => { const c = corpusOf(state); return state.typed.map((text) => bagOf(text, c)); }"
     typed = ["The cat's not sleeping!", "CATS slept: the zebra.", "zebras", ""]
     first, second, third, none = page.evaluate(bags, ToyTraining(**SMALL, typed=typed).shown)
@@ -118,7 +120,7 @@ def test_words_have_roots_and_small_or_unknown_words_do_not_count(page):
 
 
 @pytest.mark.browser
-def test_the_plane_is_orthonormal_and_sends_each_topic_to_its_side(page):
+def test_the_plane_is_orthonormal_and_sends_each_topic(page):
     """Six topics at the corners of a simplex lie on a regular hexagon, in the order of their places."""
     corners = (np.eye(6, 8) - np.r_[np.full(6, 1 / 6), 0, 0]).tolist()
     seen = page.evaluate("([x, t]) => planeOf(x, t, [0, 1, 2, 3, 4, 5])", [corners, list("abcdef")])
@@ -149,13 +151,14 @@ def test_topics_part_by_noise_and_a_small_batch_has_a_small_rank(page):
 
 
 @pytest.mark.browser
-def test_a_sentence_of_which_dropout_leaves_nothing_does_not_end_the_run(page):
+def test_a_sentence_without_a_word_left_does_not_end_the_run(page):
+    """A sentence of which dropout leaves nothing does not end the run."""
     last = page.evaluate(RUN, ToyTraining(**SMALL, typed=["rain", "snows", "cat"], noise=0.9).shown)["last"]
     assert np.isfinite(last["loss"]) and np.isfinite(last["uniformity"])
 
 
 @pytest.mark.browser
-def test_typed_sentences_move_and_earlier_runs_stay_without_a_network(offline, tmp_path):
+def test_typed_sentences_move_and_earlier_runs_stay(offline, tmp_path):
     """By the keyboard: type, train, pause, compare two runs, forget."""
     page = offline(ToyTraining().to_html(tmp_path / "toy.html"))
     page.get_by_label("sentence 4").fill("The zebra sang an opera.")

@@ -23,7 +23,8 @@ def drawn(panel, number):
     ]
 
 
-def test_the_cells_are_hundredths_of_the_cosine_and_the_edges_their_sums():
+def test_the_cells_are_hundredths_of_the_cosine():
+    """The cells are hundredths of the cosine and the edges their sums."""
     panel = WordContributions(ENCODERS, *PAIR)
     assert panel.state.after == "whitened"
     for number, (name, parts) in enumerate(panel.state.drawn.items()):
@@ -41,14 +42,16 @@ def test_the_cells_are_hundredths_of_the_cosine_and_the_edges_their_sums():
     )
 
 
-def test_without_an_exact_sum_only_the_edges_are_drawn_and_it_says_so():
+def test_without_an_exact_sum_only_the_edges_are_drawn():
+    """Without an exact sum only the edges are drawn and it says so."""
     panel = WordContributions(ENCODERS, *PAIR, after="first")
     assert np.isnan(drawn(panel, 1)).all() and not np.isnan(drawn(panel, 0)[:-1, :-1]).any()
     assert "no exact sum" in panel.explain(panel.state)
     assert "no exact sum" not in panel.explain(WordContributions(ENCODERS, *PAIR).state)
 
 
-def test_a_single_encoder_has_one_plane_and_what_cannot_be_shown_is_refused():
+def test_a_single_encoder_has_one_plane():
+    """A single encoder has one plane and what cannot be shown is refused."""
     panel = WordContributions({"micro": MICRO}, *PAIR)
     assert len(panel.figure().data) == 2 and "after" not in panel.controls()
     with pytest.raises(ValueError, match="encoders is empty"):
