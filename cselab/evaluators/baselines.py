@@ -287,7 +287,7 @@ def with_baselines(
     if hasattr(encoder, "backbone"):
         own = StaticEmbeddings.from_encoder(encoder)
         beside[own.name] = own
-        if not encoder.has_adapters:
+        if not getattr(encoder, "has_adapters", False):
             fresh = random_weights(encoder)
             beside[fresh.name] = fresh
     beside[name_of(encoder)] = once

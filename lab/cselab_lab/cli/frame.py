@@ -69,8 +69,8 @@ class Command(_Ending):
                 told += f": pip install {str(error.name).partition('.')[0]}, or all in a clone with {INSTALL}"
             raise click.ClickException(told) from error
         except (ValueError, OSError, ArithmeticError) as error:
-            system = isinstance(error, OSError) and error.strerror and error.filename
-            told = f"{str(error.filename)[:400]!r} cannot be used ({error.strerror})" if system else str(error)
+            file, reason = getattr(error, "filename", None), getattr(error, "strerror", None)  # the system's
+            told = f"{str(file)[:400]!r} cannot be used ({reason})" if file and reason else str(error)
             raise click.ClickException(told) from error
         except Exception as error:
             if "Symlink loop" in str(error):  # a RuntimeError before Python 3.13

@@ -40,6 +40,7 @@ FILES = {
 SHORT = {
     "TRAIN": "--encoder tiny --corpus corpus.txt --output run --batch-size 8 --steps 4 --dev none",
     "EXPLAIN": "explain-score micro --expected",
+    "LONG": "a" * 300,
 }
 LINES = """
 diagnose cut.safetensors | cut.safetensors is not a complete .safetensors file
@@ -108,6 +109,7 @@ evaluate random --suite ours.tsv --prompt-name query | random has no prompts
 evaluate static:./no | does not exist
 data check --data sets | no data sets in sets
 data check none | none is not a folder
+data check LONG | cannot be used (File name too long)
 data check torn --data here | two folders: torn and
 data check | no data folder: give one (`data=`, `--data DIR`)
 data fetch wiki2m . | Did you mean 'wiki1m'?
