@@ -9,9 +9,9 @@ const cselabFigure = (() => {
   const NARROW = 700;
   const MIDDLE = 1000;
   const LINE = 20; // pixels a line of the legend
-  const TALL = [0, 380, 330, 300]; // pixels, a plane that stands alone, or beside others
+  const TALL = [0, 420, 420, 330]; // pixels, a plane that stands alone, or beside others
   const LOW = 270; // on a narrow page
-  const WIDE = [0, 1000, 660]; // pixels: so wide at most
+  const WIDE = [0, 1400, 680]; // pixels: so wide at most
   const HEAD = 24; // pixels of a line of a title in a saved picture
   const ABOVE = 14; // pixels between a title and its plot
   const BESIDE = 260; // pixels of the text beside a plane
@@ -62,11 +62,13 @@ const cselabFigure = (() => {
     const { title, transition, ...layout } = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
-    const ends = bare ? [] : data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
+    const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
+    const ends = bare ? [] : data.filter(({ mode }) => mode === "text").flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
     const margin = { l: bare ? 28 : 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top + (xaxis.side !== "top" ? 0 : width < NARROW ? 54 : 18), b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
+      data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo)); // text beside it is out of sight
       data.forEach((trace) => trace.text?.[0]?.map && Object.assign(trace, { text: trace.text.map((row) => row.map(inWholeNumbers)), textfont: { size: 11 } }));
     }
     const names = yaxis.ticktext ?? [];
@@ -249,8 +251,8 @@ const cselabFigure = (() => {
       place.style.minHeight = "";
       const visible = questions.length ? questions[question][1] : parts.map((_, i) => i);
       const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
-      const usual = width < NARROW ? LOW : (TALL[columns] ?? LOW);
       const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), WIDE[columns] ?? Infinity);
+      const usual = width < NARROW ? LOW : Math.min(TALL[columns] ?? LOW, Math.round(0.75 * each));
       const names = ({ layout: { yaxis } }) => Math.min(LONG, widest(yaxis?.ticktext ?? [])); // no legend stands above them
       const tops = parts.map((part) => tallness(legendNames(part), each - 16 - names(part)));
       const highest = Math.max(...visible.map((i) => tops[i]));
