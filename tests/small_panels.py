@@ -17,6 +17,8 @@ from cselab_widgets import (
     WhiteningLab,
     WordContributions,
 )
+from cselab_widgets.panels.rank_lab import NORMAL
+from cselab_widgets.panels.whitening_lab import PLANE
 
 from cselab import SentenceEncoder
 from cselab.data import Pairs
@@ -68,9 +70,10 @@ PANELS = {
         lambda key: LossLab({0: VIEWS[:, :8], 5: VIEWS[:, 8:16]}, key=key),
         {"step": 0, "loss": "ArcCon", "pair": "positive", "temperature": 0.2},
     ),
-    "MethodMap": (lambda key: MethodMap(CARDS, key=key), {"family": "text", "selection": (1,)}),
+    "MethodMap": (lambda key: MethodMap(CARDS, key=key), {"by": "year", "selection": (1,)}),
     "NoiseLab": (
-        lambda key: NoiseLab(vectors=PASSES, clean=CLEAN, key=key), {"sentence": 4, "variance": 0.5, "mean_of": 3}
+        lambda key: NoiseLab(vectors=PASSES, clean=CLEAN, key=key),
+        {"sentence": 4, "drawn": 3, "variance": 0.5, "mean_of": 3},
     ),
     "PairExplorer": (
         lambda key: PairExplorer({"letters": Letters()}, PAIRS, "a bad face", "a bad cage", key=key),
@@ -82,12 +85,12 @@ PANELS = {
     ),
     "RankLab": (
         lambda key: RankLab(vectors=VIEWS, batch_size=8, key=key),
-        {"batch_size": 32, "dimensions": 4, "artificial_rows": 32, "broken": True},
+        {"batch_size": 32, "dimensions": 4, "artificial_rows": 32, "source": NORMAL},
     ),
     "TrainingMonitor": (lambda key: TrainingMonitor({"SimCSE": [ROWS, ROWS]}, key=key), {}),
     "WhiteningLab": (
         lambda key: WhiteningLab(vectors=VIEWS, strategy="group", batch_size=30, key=key),
-        {"broken": True, "strategy": "ZCA", "num_groups": 3, "batch_size": 20, "eps": 0.1, "stage": 1},
+        {"source": PLANE, "strategy": "ZCA", "num_groups": 3, "batch_size": 20, "eps": 0.1, "stage": 1},
     ),
     "WordContributions": (
         lambda key: WordContributions(

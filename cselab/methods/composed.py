@@ -1,6 +1,6 @@
 """Two methods in one: the survey's MixCSE-DiffCSE, and ImSimCSE and Focal on top of DiffCSE and DCLR.
 
-Each is no more than the names of its parts: see `Contrastive`.
+Each is no more than the names of its parts: see `Contrastive`. All three papers are of 2023.
 """
 
 from cselab.methods import SURVEY_RECIPES, Recipe, register

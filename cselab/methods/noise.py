@@ -1,4 +1,7 @@
-"""The noise experiment of ImSimCSE (section 3.1, Table 1): more or less dropout noise, on one kind of pair."""
+"""The noise experiment of ImSimCSE (section 3.1, Table 1): more or less dropout noise, on one kind of pair.
+
+Xu et al. 2023.
+"""
 
 from typing import Literal
 

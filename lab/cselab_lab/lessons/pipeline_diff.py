@@ -8,6 +8,8 @@ InfoNCE. A method of yours is observed like the rest, once it is registered.
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,12 +37,13 @@ CORPUS_ROWS = 12  # of the corpus; half of them are the batch
 
 @dataclass(frozen=True)
 class Card:
-    """A method, and its differences from SimCSE, by stage."""
+    """A method, its differences from SimCSE, by stage, and the year of its paper, if its module names one."""
 
     name: str
     title: str
     family: str
     stages: Mapping[str, str]
+    year: str = ""
 
     def __str__(self) -> str:
         differences = [f"{stage}: {words}" for stage, words in self.stages.items()]
@@ -66,7 +69,13 @@ def method_cards(names: Iterable[str] | None = None) -> list[Card]:
         columns: world.rows(columns, CORPUS_ROWS) for columns in dict.fromkeys(method.columns for method in methods)
     }
     cards = [
-        Card(method.name, method.title, method.family, pipeline_diff(method, encoder, rows[method.columns]))
+        Card(
+            method.name,
+            method.title,
+            method.family,
+            pipeline_diff(method, encoder, rows[method.columns]),
+            "".join(re.findall(r"\b20\d\d\b", sys.modules[type(method).__module__].__doc__ or "")[:1]),
+        )
         for method in methods
     ]
     return sorted(cards, key=lambda card: order.index(card.family))

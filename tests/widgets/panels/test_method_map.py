@@ -1,13 +1,13 @@
-"""The map of methods: a dot a stage, by family, told in words when it is clicked."""
+"""The map of methods: a dot a stage, by family or year, told in words when it is clicked."""
 
 import pytest
 from cselab_lab.lessons.pipeline_diff import Card
 from cselab_widgets import MethodMap
 
 CARDS = [
-    Card("simcse", "SimCSE", "baseline", {}),
-    Card("mine", "Mine <b>", "loss", {"view": "changed texts", "loss": "triplet"}),
-    Card("other", "Other", "loss", {"loss": "n pair"}),
+    Card("simcse", "SimCSE", "baseline", {}, "2021"),
+    Card("mine", "Mine <b>", "loss", {"view": "changed texts", "loss": "triplet"}, "2023"),
+    Card("other", "Other", "loss", {"loss": "n pair"}, "2021"),
     Card("rows", "Rows", "extra data", {"data": "rows of a, b"}),
 ]
 
@@ -19,28 +19,35 @@ def shown():
     panel.close()
 
 
-def dots(panel, **changes):
-    return {
-        trace.uid: list(zip(trace.x, trace.y, trace.customdata, strict=True))
-        for plane in panel.planes(**changes)
-        for trace in plane.traces
-        if trace.customdata is not None  # the pipeline has none
-    }
+def lines(panel, **changes):
+    """The names beside the planes from top to bottom."""
+    names = []
+    for plane in panel.planes(**changes):
+        names += [name for _, name in sorted(zip(plane.y["tickvals"], plane.y["ticktext"], strict=True), reverse=True)]
+    return names
 
 
-def test_a_dot_stands_where_a_method_touches_the_pipeline_and_knows_whose_it_is(shown):
-    assert dots(shown) == {"baseline": [], "loss": [(1, -3, 1), (4, -3, 1), (4, -4, 2)], "extra data": [(0, -6, 3)]}
-    figure = shown.figure()
-    assert figure.layout.xaxis.ticktext == ("data", "view", "encoder", "head", "loss")
-    names = dict(zip(figure.layout.yaxis.tickvals, figure.layout.yaxis.ticktext, strict=True))
-    assert (names[-3], names[-2.2]) == ("Mine &lt;b&gt;", "<b>loss</b>")
-    assert [trace.uid for trace in figure.data] == [trace.uid for trace in shown.figure(family="loss").data]
+def test_method_map_has_a_dot_where_a_method_differs(shown):
+    (plane,) = shown.planes()
+    at = dict(zip(plane.y["ticktext"], plane.y["tickvals"], strict=True))
+    dots = {trace.uid: (trace.x, trace.y, trace.customdata) for trace in plane.traces if trace.customdata is not None}
+    mine, other = at["Mine\u00a0&lt;b&gt;"], at["Other"]
+    assert dots["view"] == ((1,), (mine,), (1,)) and dots["data"] == ((0,), (at["Rows"],), (3,))
+    assert dots["loss"] == ((4, 4), (mine, other), (1, 2)) and dots["head"] == ((), (), ())
+    counts = next(trace.text for trace in plane.traces if trace.uid == "pipeline")
+    assert plane.x["ticktext"] == ["data", "view", "encoder", "head", "loss"] and counts == ("1", "1", "0", "0", "2")
+    assert plane.title == "Of 4 methods 2 change the loss, 0 the encoder"
 
 
-def test_one_family_alone_moves_up_and_keeps_its_rows(shown):
-    assert dots(shown, family="extra data")["extra data"] == [(0, -1, 3)]
-    assert shown.planes(family="extra data")[0].tall < MethodMap(CARDS * 6).planes()[0].tall
-    assert "SimCSE" not in MethodMap(CARDS, family="loss").summary()
+def test_method_map_groups_by_family_or_by_year(shown):
+    mine = "Mine\u00a0&lt;b&gt;"
+    families = ["<b>baseline</b>", "SimCSE", "<b>loss</b>", mine, "Other", "<b>extra data</b>", "Rows"]
+    assert lines(shown) == families
+    years = ["<b>2021</b>", "Other", "SimCSE", "<b>2023</b>", mine, "<b>no year</b>", "Rows"]
+    assert lines(shown, by="year") == years
+    many = MethodMap(CARDS * 7)
+    left, right = many.planes()
+    assert lines(many).count("Other") == 7 and min(left.tall, right.tall) > 150 and right.title == ""
 
 
 def test_what_was_clicked_is_told_stage_by_stage(shown):
@@ -49,12 +56,11 @@ def test_what_was_clicked_is_told_stage_by_stage(shown):
     told = shown.details(shown.state)
     assert "<th>view</th><td>changed texts</td>" in told and "Mine &lt;b&gt;" in told and "Rows" not in told
     assert list(shown.picked()["loss"]) == ["triplet"]
-    assert "<b>\u2192 Mine &lt;b&gt;</b>" in shown.figure().layout.yaxis.ticktext
+    assert "<b>\u2192\u00a0Mine\u00a0&lt;b&gt;</b>" in lines(shown)
 
 
 @pytest.mark.parametrize(
-    "given, said",
-    [({"cards": []}, "cards is empty"), ({"cards": CARDS, "family": "text"}, "choose one of all, baseline, loss")],
+    "given, said", [({"cards": []}, "cards is empty"), ({"cards": CARDS, "by": "name"}, "choose one of family, year")]
 )
 def test_what_cannot_be_drawn_is_refused(given, said):
     with pytest.raises(ValueError, match=said):

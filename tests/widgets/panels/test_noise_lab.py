@@ -45,15 +45,21 @@ def test_the_neighbour_is_the_nearest_and_lies_along_the_axis_towards_it(lab):
     distances[5] = np.inf
     drawn = traces(lab, sentence=5)
     assert drawn["radii"].x[5] == pytest.approx(distances.min(), abs=1e-3)
-    star = drawn["neighbour, off-dropout"]
-    assert (star.x[0], star.y[0]) == pytest.approx((distances.min(), 0), abs=1e-3)
-    assert drawn["off-dropout"].x[0] == pytest.approx(0, abs=1e-6)
+    stars = drawn["off-dropout"]
+    assert (*stars.x, *stars.y) == pytest.approx((0, distances.min(), 0, 0), abs=1e-3)
 
 
-def test_means_of_more_passes_lie_closer(lab):
-    width = {k: np.std(traces(lab, mean_of=k)["means of K"].x) for k in (1, 10)}
-    assert width[10] < 0.6 * width[1]
-    assert len(traces(lab, mean_of=10)["means of K"].x) == 4
+def test_noise_lab_draws_masks_one_by_one_in_their_ring(lab):
+    assert lab.state.drawn == lab.state.counts[-1] == 40 and not traces(lab)["newest"].visible
+    few, all_of = traces(lab, drawn=3, sentence=2), traces(lab, sentence=2)
+    assert few["dropout"].x == all_of["dropout"].x[:3] and len(few["neighbour"].x) == 3
+    newest = few["newest"]
+    assert newest.visible and (newest.x[1], newest.y[1]) == (few["dropout"].x[2], few["dropout"].y[2])
+    radius = np.sqrt(np.mean(np.square(few["dropout"].x) + np.square(few["dropout"].y)))
+    assert np.hypot(few["ring"].x[0], few["ring"].y[0]) == pytest.approx(radius, abs=1e-3)
+    assert f"moves this sentence {radius:.2f}" in lab.planes(drawn=3, sentence=2)[0].title
+    for one, other in zip(lab.planes(drawn=3)[0][2:4], lab.planes()[0][2:4], strict=True):
+        assert one["range"] == other["range"]  # only dots come
 
 
 def test_noise_parts_positives_and_its_absence_joins_them(lab):

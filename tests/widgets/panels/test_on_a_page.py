@@ -134,11 +134,13 @@ def test_a_click_tells_what_the_point_says_or_chooses_it_and_a_lasso_tells_sever
     section, panel = opened.locator("#EmbeddingMap"), panels["EmbeddingMap"]
     shows(section, panel)
     section.locator(".scatterlayer .point").nth(2).click(force=True)
-    row = next(row for row in range(6) if "Nearest" in section.locator(".cselab-details").inner_text())
-    assert row == 0
+    expect(section.locator(".cselab-reads")).to_contain_text("Nearest to \u201cc\u201d")
     told = "(section, rows) => section.querySelector('.js-plotly-plot').emit('plotly_click', { points: rows })"
     section.evaluate(told, [{"customdata": ["x", "a &lt;b&gt;<br><i>c</i>"]}])
     expect(section.locator(".cselab-picked")).to_have_text("a <b> \u00b7 c")
+    section.evaluate(told.replace("click", "hover"), [{"customdata": [0, "read <i>here</i>"]}])
+    expect(section.locator(".cselab-read")).to_have_text("read here")
+    expect(section.locator(".cselab-lists table")).to_have_count(2)
 
 
 @pytest.mark.daily

@@ -108,7 +108,7 @@ def test_each_column_is_drawn_where_it_has_a_value(history):
     assert (drawn["loss: live"].x, drawn["loss: live"].y) == ((1, 2), (2.0, 1.0))
     assert (drawn["score: live"].x, drawn["score: live"].y) == ((0, 2), (50.0, 53.0))
     assert drawn["effective_rank: live"].y == (5.0, 6.0)
-    assert {uid.split(":")[0] for uid in drawn} == {*COLUMNS, "term"}
+    assert {uid.split(":")[0] for uid in drawn} == {*COLUMNS, "term", "names"}
 
 
 def test_the_terms_of_the_loss_are_drawn_beside_it_and_a_single_one_is_not_drawn_twice(history):
@@ -121,7 +121,7 @@ def test_the_terms_of_the_loss_are_drawn_beside_it_and_a_single_one_is_not_drawn
 def test_seeds_are_a_mean_with_a_band_from_the_lowest_to_the_highest(history):
     higher = [row | {"score": row["score"] + 2} if "score" in row else row for row in history]
     drawn = traces(TrainingMonitor({"SimCSE": [history, higher]}))
-    assert drawn["score: SimCSE"].y == (51.0, 54.0)
+    assert drawn["score: SimCSE"].y == (51.0, 54.0) and drawn["score: start"].y == (51.0, 51.0)
     title = TrainingMonitor({"SimCSE": [history, higher]}).planes()[0].title
     assert title == "Dev score at the end: SimCSE 54.0, +3.0 since the start"
     assert drawn["score: SimCSE: band"].x == (0, 2, 2, 0)
@@ -283,10 +283,13 @@ def test_a_second_run_waits_for_the_first_and_may_follow_it():
     with pytest.raises(RuntimeError, match="a run is still active"):
         monitor.train(make_encoder(), SimCSE(), SENTENCES, CONFIG)
     go_on.set()
-    monitor.wait(PATIENCE)
+    first = monitor.wait(PATIENCE)
     monitor.train(make_encoder(), ImSimCSE(), SENTENCES, CONFIG, evaluator, name="again")
     run = monitor.wait(PATIENCE)
     assert monitor.state.name == "again" and run.method.name == "imsimcse"
+    last = next(trace for trace in monitor.planes()[0].traces if trace.uid == "score: last")
+    assert last.y == pytest.approx(curve(first.history, "score")[1], abs=1e-4)
+    assert f"last run: best dev score {max(last.y):.2f}" in monitor.summary()
     assert len(monitor.state.terms) == 2
 
 
@@ -328,6 +331,8 @@ def test_it_opens_with_the_score_on_an_axis_of_ten_points(history):
     assert score.title == "Dev score 53.0 at step 2, +3.0 since the start"
     low, high = score.y["range"]
     assert high - low == pytest.approx(10) and low < 50 < 53 < high
-    assert not any(trace.showlegend for trace in score.traces if trace.uid.endswith(": live"))  # one run, no legend
+    start, names = (next(trace for trace in score.traces if trace.uid == uid) for uid in ("score: start", "names"))
+    assert (start.x, start.y) == ((0, 2), (50.0, 50.0)) and not any(trace.showlegend for trace in score.traces)
+    assert [name.strip() for name in names.text] == ["start", "mine"]
     _, loss, *_ = monitor.planes(every=True)
-    assert loss.title == "Loss 1.000 at step 2" and loss.y["rangemode"] == "tozero"
+    assert loss.title == "Loss 1 at step 2" and loss.y["rangemode"] == "tozero"

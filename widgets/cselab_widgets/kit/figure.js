@@ -9,12 +9,12 @@ const cselabFigure = (() => {
   const NARROW = 700;
   const MIDDLE = 1000;
   const LINE = 20; // pixels a line of the legend
-  const TALL = [0, 420, 420, 330]; // pixels, a plane that stands alone, or beside others
+  const TALL = [0, 380, 330, 300]; // pixels, a plane that stands alone, or beside others
   const LOW = 270; // on a narrow page
-  const WIDE = [0, 1400, 680]; // pixels: so wide at most
+  const WIDE = [0, 1000, 660]; // pixels: so wide at most
   const HEAD = 24; // pixels of a line of a title in a saved picture
   const ABOVE = 14; // pixels between a title and its plot
-  const BESIDE = 260; // pixels of the text beside a plane
+  const MAP = 640; // pixels of a plane with a text beside it, at most, or half of the room
   const TOUCH = matchMedia("(hover: none)");
   const STILL = matchMedia("(prefers-reduced-motion: reduce)");
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
@@ -62,18 +62,21 @@ const cselabFigure = (() => {
     const { title, transition, ...layout } = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
-    const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    const ends = bare ? [] : data.filter(({ mode }) => mode === "text").flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
+    const ends = bare ? [] : data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
-    const margin = { l: bare ? 28 : 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top + (xaxis.side !== "top" ? 0 : width < NARROW ? 54 : 18), b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
+    const margin = { l: bare ? 28 : 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
-      data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo)); // text beside it is out of sight
       data.forEach((trace) => trace.text?.[0]?.map && Object.assign(trace, { text: trace.text.map((row) => row.map(inWholeNumbers)), textfont: { size: 11 } }));
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more after it had measured the names.
     if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, widest(names) + 16), false, "allow"];
+    if (xaxis.side === "top") {
+      const crowded = (width - margin.l - margin.r) / (xaxis.ticktext?.length ?? 1) < widest(xaxis.ticktext ?? []) + 4;
+      margin.t += crowded ? 54 : 18;
+      xaxis.tickangle = crowded ? -90 : 0;
+    }
     let height = Math.max(tall, 120, names.length * (names.some((name) => name.includes("<br>")) ? 38 : 17));
     if (yaxis.scaleanchor) {
       const shape = xaxis.range && yaxis.range ? Math.min(1, Math.abs(span(yaxis.range) / span(xaxis.range))) : 1; // height to width
@@ -227,10 +230,13 @@ const cselabFigure = (() => {
     const make = () => {
       const made = (tag, name) => Object.assign(document.createElement(tag), { className: name && `cselab-${name}` });
       const [cell, title, el, note] = [made("div", "plane"), made("p", "title"), made("div", ""), made("p", "note")];
-      const text = made("p", "reads"); // of the point under the pointer
+      const text = made("div", "reads");
       cell.append(title, el, text, note);
       planes.append(cell);
-      const pointed = ([found]) => found && text.classList.contains("cselab-reading") && (text.innerHTML = found);
+      const pointed = ([found]) => {
+        const read = text.querySelector(".cselab-read"); // the text of the point under the pointer
+        if (found && read) read.innerHTML = found;
+      };
       return { cell, title, el, text, note, draw: plot(Plotly, el, told, pointed) };
     };
     // The panel shows the controls of the question that is asked; see panel.css.
@@ -251,8 +257,9 @@ const cselabFigure = (() => {
       place.style.minHeight = "";
       const visible = questions.length ? questions[question][1] : parts.map((_, i) => i);
       const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
-      const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), WIDE[columns] ?? Infinity);
-      const usual = width < NARROW ? LOW : Math.min(TALL[columns] ?? LOW, Math.round(0.75 * each));
+      const usual = width < NARROW ? LOW : (TALL[columns] ?? LOW);
+      const limit = parts.some(({ layout }) => layout.meta.reads) ? Infinity : (WIDE[columns] ?? Infinity);
+      const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), limit);
       const names = ({ layout: { yaxis } }) => Math.min(LONG, widest(yaxis?.ticktext ?? [])); // no legend stands above them
       const tops = parts.map((part) => tallness(legendNames(part), each - 16 - names(part)));
       const highest = Math.max(...visible.map((i) => tops[i]));
@@ -271,9 +278,9 @@ const cselabFigure = (() => {
         const { words, tall, reads } = part.layout.meta;
         shown.title.textContent = unmarked(part.layout.title.text);
         shown.note.textContent = words;
-        shown.text.textContent ||= reads;
+        if (shown.reads !== reads) shown.text.innerHTML = shown.reads = reads; // by Python, which escapes what users give
         shown.text.classList.toggle("cselab-reading", Boolean(reads));
-        shown.draw({ ...part, config }, fitted(tall || usual, top), reads && room >= NARROW ? room - BESIDE : room);
+        shown.draw({ ...part, config }, fitted(tall || usual, top), reads && room >= NARROW ? Math.min(room / 2, MAP) : room);
       });
     };
     const refit = () => {

@@ -15,8 +15,8 @@ class Plane(NamedTuple):
     """One of a panel's planes: its answer as a title, traces in it, its axes (as Plotly takes them).
 
     `square`: both axes have one scale. `words`: two lines at most, shown under it. `tall`: pixels that its rows need;
-    by default the room decides. `layout`: more of Plotly's layout. `reads`: beside the plane stands the text of the
-    point under the pointer, and these words until there is one.
+    by default the room decides. `layout`: more of Plotly's layout. `reads`: HTML beside the plane; its element
+    `.cselab-read` gives way to the text of the point under the pointer.
     """
 
     title: str
@@ -75,10 +75,10 @@ def decades(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
     return {"type": "log", "range": span, "tickvals": ticks, "ticktext": text, "minor": {"ticks": ""}}
 
 
-def named_at_ends(lines: Sequence[go.Scatter], uid: str, log: bool = False) -> list[go.Scatter]:
+def named_at_ends(lines: Sequence[go.Scatter], uid: str, length: float = 0.0, log: bool = False) -> list[go.Scatter]:
     """The lines without a legend, with their names at their ends; the names do not overlap.
 
-    `log`: the axis of the values is logarithmic.
+    `length`: of the axis of the values, if the lines do not fill it. `log`: it is logarithmic.
     """
     ends = []
     for line in lines:
@@ -87,15 +87,17 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, log: bool = False) -> l
             ends.append((np.log10(line.y[-1]) if log else line.y[-1], line.x[-1], line.name))
     drawn = np.concatenate([np.asarray(line.y, dtype=float) for line in lines if line.y is not None])
     drawn = np.log10(drawn[drawn > 0]) if log else drawn
-    apart = 0.075 * float(np.ptp(drawn)) if len(drawn) else 0.0
+    apart = 0.075 * max(length, float(np.ptp(drawn))) if len(drawn) else 0.0
     ends.sort(key=lambda end: end[0])
+    near = 0.2 * max((abs(x - ends[0][1]) for _, x, _ in ends), default=0) or 1
     places: list[float] = []
-    for value, *_ in ends:
-        places.append(max(value, places[-1] + apart) if places else value)
+    for value, x, _ in ends:
+        beneath = [place for place, (_, at, _) in zip(places, ends, strict=False) if abs(at - x) < near]
+        places.append(max([value, *(place + apart for place in beneath)]))
     text = go.Scatter(
         x=[x for _, x, _ in ends],
         y=[float(f"{10**place if log else place:.4g}") for place in places],
-        text=[f"  {name}" for *_, name in ends],
+        text=[f"\u00a0\u00a0{name}" for *_, name in ends],
         uid=uid,
         mode="text",
         textposition="middle right",

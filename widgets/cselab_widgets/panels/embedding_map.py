@@ -28,7 +28,7 @@ OF_WHICH = f"a found or lassoed sentence; without a search, one of the first {OF
 MOVED = "select the ten sentences that kept the fewest of their ten nearest neighbours"
 COSINES = 2**22  # at a time, of all pairs: 20,000 sentences need 50 MB
 NAMED = 12  # clusters with their names in the map
-READ = "Point at a dot: its sentence stands here."
+READ = '<p class="cselab-read">Point at a dot: its sentence stands here.</p>'
 MORPH = 700  # milliseconds from one encoder or step to the next
 FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
 
@@ -167,10 +167,10 @@ class MapData:
 
     @cached_property
     def hover(self) -> np.ndarray:
-        """Row number and hover text of each sentence, as points carry them."""
+        """Row number of each sentence, and what is read beside the map, as points carry them."""
         carried = np.empty((len(self.sentences), 2), dtype=object)
         for row, sentence in enumerate(self.sentences):
-            text = "<br>".join(escape(line, quote=False) for line in textwrap.wrap(sentence, 44))
+            text = escape(sentence, quote=False)
             if self.coloring:
                 label = f"{escape(self.coloring.title)}: " if self.coloring.title else ""
                 text += f"<br>{label}{escape(self.coloring.text(row))}"
@@ -271,15 +271,19 @@ class EmbeddingMapState(State):
         """The rows with this text in the sentence or its label."""
         return tuple(row for row, here in enumerate(self.data.searched) if text.lower() in here)
 
-    def kept(self) -> Int[np.ndarray, " n"]:
-        """The number of nearest sentences that the first and the last plane share, for each sentence.
+    def compared(self) -> tuple[Int[np.ndarray, "n k"], Int[np.ndarray, "n k"]]:
+        """The nearest sentences of every sentence in the first and in the last plane.
 
         With one encoder: at its first step and at the one looked at.
         """
         (first, before), *_, (last, after) = [*self.shown_steps.items()] * 2
         if first == last and self.steps:
             before = self.steps[0]
-        one, other = self.data.nearest(first, before), self.data.nearest(last, after)
+        return self.data.nearest(first, before), self.data.nearest(last, after)
+
+    def kept(self) -> Int[np.ndarray, " n"]:
+        """The number of nearest sentences that both have, for each sentence."""
+        one, other = self.compared()
         return (one[:, :, None] == other[:, None, :]).sum(axis=(1, 2))
 
 
@@ -300,7 +304,8 @@ def planes(state: EmbeddingMapState) -> list[Plane]:
     traces += [_nearest(state, points), _names(state, points)]
     across, up = _limits(state)
     axes = _axis(plane, 0, across), _axis(plane, 1, up)
-    return [Plane(_answer(state), traces, *axes, square=True, tall=460, layout=layout, reads=READ)]
+    reads = READ + ("" if state.focus is None else _nearest_lists(state, state.focus))
+    return [Plane(_answer(state), traces, *axes, square=True, tall=460, layout=layout, reads=reads)]
 
 
 def hash_of(rows: tuple[int, ...] | None) -> str:
@@ -372,22 +377,19 @@ def explain(state: EmbeddingMapState) -> str:
 
 
 def details(state: EmbeddingMapState) -> str:
-    """The selected sentences, and the nearest sentences of the one that was clicked."""
-    parts = []
-    if state.picked is not None:
-        rows = list(state.listed if state.find or state.moved else state.picked)
-        kept = None
-        if state.moved:
-            kept = state.kept()
-            rows.sort(key=lambda row: (kept[row], row))
-        listed = [_sentence_row(state, row, kept) for row in rows[:LISTED]]
-        more = f"<p>and {len(rows) - LISTED} more</p>" if len(rows) > LISTED else ""
-        label = f"<th>{escape(state.coloring.title) or 'colour'}</th>" if state.coloring else ""
-        heading = f"<tr>{'<th>neighbours kept</th>' * state.moved}<th>sentence</th>{label}</tr>" if rows else ""
-        parts.append(f"<p>{escape(_picked_in_words(state))}</p><table>{heading}{''.join(listed)}</table>{more}")
-    if state.focus is not None:
-        parts.append(_neighbour_table(state, state.focus))
-    return "".join(parts)
+    """The sentences that were found, lassoed or picked out; the one in focus alone stands beside the map."""
+    if state.picked is None or (not (state.find or state.moved) and state.picked == (state.focus,)):
+        return ""
+    rows = list(state.listed if state.find or state.moved else state.picked)
+    kept = None
+    if state.moved:
+        kept = state.kept()
+        rows.sort(key=lambda row: (kept[row], row))
+    listed = [_sentence_row(state, row, kept) for row in rows[:LISTED]]
+    more = f"<p>and {len(rows) - LISTED} more</p>" if len(rows) > LISTED else ""
+    label = f"<th>{escape(state.coloring.title) or 'colour'}</th>" if state.coloring else ""
+    heading = f"<tr>{'<th>neighbours kept</th>' * state.moved}<th>sentence</th>{label}</tr>" if rows else ""
+    return f"<p>{escape(_picked_in_words(state))}</p><table>{heading}{''.join(listed)}</table>{more}"
 
 
 class EmbeddingMap(Panel):
@@ -396,9 +398,10 @@ class EmbeddingMap(Panel):
     Rows are scaled to length 1. With principal components all encoders have one scale, so distances may be compared
     between them; with UMAP and t-SNE only who is near whom means something; see `project`.
 
-    Lasso: the rows are in `panel.selection`, and `panel.picked()` is their table. Click a dot: its ten nearest
-    sentences in full width, and which of them were lost and gained from the first encoder to the rest. The search box
-    looks into sentences and labels.
+    Lasso: the rows are in `panel.selection`, and `panel.picked()` is their table. Click a dot: beside the map stand its
+    ten nearest sentences in full width, and which of them were lost and gained from the first encoder to the rest. At
+    first these are of the sentence that gained the most neighbours with its own label. The search box looks into
+    sentences and labels.
 
     By keyboard: type into the search box, Enter, Tab to the list of results, and choose there with the arrow
     keys: the sentence chosen is the selection, and its nearest are shown.
@@ -465,7 +468,8 @@ class EmbeddingMap(Panel):
         )
         last = max(data.steps, default=None)
         shown.setdefault("encoder", [*data.vectors][-1])
-        super().__init__(EmbeddingMapState(data, step=last if step is None else step, **shown), key)
+        state = EmbeddingMapState(data, step=last if step is None else step, **shown)
+        super().__init__(state if "focus" in shown else replace(state, focus=_example(state)), key)
 
     @staticmethod
     def options(state: EmbeddingMapState) -> dict[str, list[tuple[str, int | None]]]:
@@ -553,11 +557,11 @@ def _with_regions(data: MapData, points: np.ndarray) -> np.ndarray:
 
 
 def _ellipse(points: np.ndarray) -> np.ndarray:
-    """An ellipse about a group: its mean, and 1.5 standard deviations along its two axes."""
+    """An ellipse about a group: its mean, and one standard deviation along each of its two axes."""
     spread = np.cov(points.T) if len(points) > 2 else np.zeros((2, 2))
     lengths, axes = np.linalg.eigh(spread)
     turn = np.linspace(0, 2 * np.pi, 41)
-    circle = 1.5 * np.sqrt(lengths.clip(min=0)) * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    circle = np.sqrt(lengths.clip(min=0)) * np.stack([np.cos(turn), np.sin(turn)], axis=1)
     return points.mean(0) + circle @ axes.T
 
 
@@ -579,23 +583,23 @@ def _region(name: str, points: np.ndarray, style: Style) -> go.Scatter:
 
 
 def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
-    """The name of each group with a dot of its colour, from its middle outwards; the names do not overlap."""
-    clusters = _clusters(state.data)
-    apart = 0.1 * float(np.ptp(points[:, 1]))
-    placed: list[tuple[float, float, str]] = []
-    for name, rows, style in clusters:
-        middle, spread = points[rows].mean(0), points[rows].std(0)
-        x, y = middle + spread * np.sign(middle - points.mean(0))
-        placed.append((float(y), float(x), f'<span style="color:{style.color}">\u25cf</span> <b>{escape(name)}</b>'))
-    placed.sort()
-    lowest = -np.inf
-    for number, (y, x, name) in enumerate(placed):
-        lowest = max(y, lowest + apart)
-        placed[number] = (lowest, x, name)
+    """The name of each group with a square of its colour, at the outer end of its ellipse; the names do not overlap."""
+    wide, tall = np.array([0.3, 0.09]) * np.ptp(points, axis=0)
+    placed: list[tuple[np.ndarray, str]] = []
+    for name, rows, style in _clusters(state.data):
+        ellipse = _ellipse(points[rows])
+        outwards = (ellipse - points.mean(0)) @ (points[rows].mean(0) - points.mean(0))
+        at = ellipse[outwards.argmax()]
+        placed.append((at, f'<span style="color:{style.color}">\u25a0</span> <b>{escape(name)}</b>'))
+    placed.sort(key=lambda one: one[0][1])
+    for number, (at, _) in enumerate(placed):
+        for below, _ in placed[:number]:
+            if abs(at[0] - below[0]) < wide:
+                at[1] = max(at[1], below[1] + tall)
     return go.Scatter(
-        x=rounded(x for _, x, _ in placed),
-        y=rounded(y for y, *_ in placed),
-        text=[name for *_, name in placed],
+        x=rounded(at[0] for at, _ in placed),
+        y=rounded(at[1] for at, _ in placed),
+        text=[name for _, name in placed],
         uid="names",
         mode="text",
         textfont={"size": 15},
@@ -625,7 +629,8 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
                 mode="markers",
                 marker={**color, "symbol": style.symbol, "size": size, "opacity": 0.85},
                 customdata=data.hover[rows],
-                hovertemplate="%{customdata[1]}<extra></extra>",
+                hovertemplate=f"{escape(name)}<extra></extra>" if name else None,
+                hoverinfo="none",  # the sentence stands beside the map
                 selectedpoints=None if picked is None else np.flatnonzero(np.isin(rows, picked)).tolist(),
                 selected={"marker": {"opacity": 1, "size": size + 3}},
                 unselected={"marker": {"opacity": 0.12}},
@@ -712,29 +717,39 @@ def _sentence_row(state: EmbeddingMapState, row: int, kept: np.ndarray | None) -
     return f"<tr>{number}<td>{f'<b>{sentence}</b>' if row == state.focus else sentence}</td>{label}</tr>"
 
 
-def _neighbour_table(state: EmbeddingMapState, focus: int) -> str:
-    """Side by side the nearest of each encoder; a sentence that the first lacks is new, its others are lost."""
-    columns = {
-        title: state.data.neighbours(encoder, step, focus)
+def _nearest_lists(state: EmbeddingMapState, focus: int) -> str:
+    """A list of the nearest for each encoder; a sentence that the first lacks is gained, its others are lost."""
+    data, names = state.data, state.data.names
+    found = {
+        title: data.neighbours(encoder, step, focus)
         for title, (encoder, step) in zip(titles(state), state.shown_steps.items(), strict=True)
     }
-    first, *others = [{near.row for near in nearest} for nearest in columns.values()]
-    heads = "".join(f"<th>cosine</th><th>{escape(title)}</th>" for title in columns)
-    lines = []
-    for rank in range(len(next(iter(columns.values())))):
-        cells = []
-        for number, nearest in enumerate(columns.values()):
-            row, cosine = nearest[rank]
+    first, *others = [{near.row for near in nearest} for nearest in found.values()]
+    styles = category_styles(data.groups)
+    lists = ""
+    for number, (title, nearest) in enumerate(found.items()):
+        alike = sum(names[near.row] == names[focus] for near in nearest)
+        share = f": {alike} of {len(nearest)} are {escape(names[focus])}" if names[focus] else ""
+        lists += f"<table><tr><th colspan=2>{escape(title)}{share}</th></tr>"
+        for row, cosine in nearest:
             lost = number == 0 and others and all(row not in other for other in others)
             gained = number > 0 and row not in first
             mark = " <b>&minus;&nbsp;lost</b>" if lost else " <b>+&nbsp;gained</b>" if gained else ""
-            cells.append(f'<td class="number">{cosine:.2f}</td><td>{escape(state.sentences[row])}{mark}</td>')
-        lines.append(f"<tr>{''.join(cells)}</tr>")
+            dot = f'<span style="color:{styles[names[row]].color}">\u25cf</span> ' if names[row] else ""
+            lists += f'<tr><td class="number">{cosine:.2f}</td><td>{dot}{escape(state.sentences[row])}{mark}</td></tr>'
+        lists += "</table>"
     same = f" {len(first & others[-1])} of {len(first)} are the same in the first and the last." if others else ""
-    return (
-        f"<p>Nearest to &ldquo;{escape(state.sentences[focus])}&rdquo; by cosine in full width.{same}</p>"
-        f"<table tabindex=0><tr>{heads}</tr>{''.join(lines)}</table>"
-    )
+    words = f"Nearest to &ldquo;<b>{escape(state.sentences[focus])}</b>&rdquo; by cosine in full width.{same}"
+    return f'<p>{words}</p><div class="cselab-lists">{lists}</div>'
+
+
+def _example(state: EmbeddingMapState) -> int | None:
+    """The sentence that gained the most neighbours with its own name; None where that cannot be said."""
+    if not state.compares or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
+        return None
+    names = np.array(state.data.names)
+    before, after = ((names[nearest] == names[:, None]).sum(1) for nearest in state.compared())
+    return int((after - before).argmax())
 
 
 def _six_topics() -> tuple[list[str], list[str]]:

@@ -1,5 +1,6 @@
 """Methods on the pipeline: at which stages each does something that SimCSE does not."""
 
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,28 +13,30 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane
-from ..kit.theme import INK, PALETTE
+from ..kit.theme import FAINT, INK, PALETTE, TICK
 
 if TYPE_CHECKING:
     import pandas
     from cselab_lab.lessons.pipeline_diff import Card
 
-ALL = "all"
-LINE = 17  # pixels a method
+FAMILY, YEAR = "family", "year"
+LINE = 18  # pixels a method
+HEAD = 1.7  # lines of a heading, with the room above it
+ONE = 24  # more methods stand in two planes, half of them in each
 
 
 @dataclass(frozen=True, eq=False)
 class MethodMapState(State):
-    """The methods, and which are shown.
+    """The methods, and their order.
 
     Attributes:
         cards: as `cselab_lab.lessons.pipeline_diff.method_cards` returns them.
-        family: those of one family, or "all".
+        by: methods of one "family" stand together, or those of one "year".
         selection: rows of `cards` that were clicked; they are told in words.
     """
 
     cards: Sequence["Card"]
-    family: str = shown("family", "list", "families", ALL)
+    by: str = shown("group by", "list", (FAMILY, YEAR), FAMILY)
     selection: tuple[int, ...] = shown("read about", "rows", (), ())
 
     def __post_init__(self) -> None:
@@ -42,94 +45,114 @@ class MethodMapState(State):
         super().__post_init__()
 
     @property
-    def families(self) -> list[str]:
-        return [ALL, *dict.fromkeys(card.family for card in self.cards)]
-
-    @property
-    def shown(self) -> list[int]:
-        """Rows of `cards`, the first on top."""
-        return [row for row, card in enumerate(self.cards) if self.family in (ALL, card.family)]
+    def groups(self) -> dict[str, list[int]]:
+        """Rows of `cards` by family in their order, or by year; in a group, like patterns stand together."""
+        heads = [card.family if self.by == FAMILY else card.year or "no year" for card in self.cards]
+        names = [*dict.fromkeys(heads)] if self.by == FAMILY else sorted({*heads})
+        by_pattern = sorted(range(len(heads)), key=lambda row: _pattern(self.cards[row]))
+        return {name: [row for row in by_pattern if heads[row] == name] for name in names}
 
     @property
     def touched(self) -> Counter[str]:
-        """At each stage, how many of the methods shown do something."""
-        return Counter(stage for row in self.shown for stage in self.cards[row].stages)
+        """At each stage, how many of the methods do something."""
+        return Counter(stage for card in self.cards for stage in card.stages)
 
 
 def planes(state: MethodMapState) -> list[Plane]:
-    """A line for each method below its family, a column for each stage; a dot where the method touches the stage."""
+    """A line for each method below its family or year, a column for each stage; a dot where the method touches it."""
+    groups = [*state.groups.items()]
+    if len(state.cards) <= ONE:
+        return [_part(state, answer(state), groups)]
+    lines = [len(rows) + HEAD for _, rows in groups]
+    cut = min(range(len(groups) + 1), key=lambda at: abs(sum(lines[:at]) - sum(lines[at:])))
+    return [_part(state, answer(state), groups[:cut]), _part(state, "", groups[cut:], "more ")]
+
+
+def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]], uid: str = "") -> Plane:
     from cselab_lab.lessons.pipeline_diff import STAGES
 
-    from cselab.methods import FAMILIES
-
-    stages, shown = list(STAGES), state.shown
-    colors = dict(zip([*FAMILIES][1:], PALETTE, strict=True))  # the baseline has no dots
+    stages, colors = list(STAGES), dict(zip(STAGES, PALETTE, strict=False))
     place: dict[int, float] = {}
-    heads: dict[str, float] = {}
-    below = 0
-    for family in state.families[1:]:
-        rows = sorted((row for row in shown if state.cards[row].family == family), key=lambda row: _pattern(state, row))
-        if rows:
-            heads[family], below = -below - 0.2, below + 1
+    heads: dict[float, str] = {}
+    below = 0.0
+    for name, rows in groups:
+        below += HEAD
+        heads[1 - below] = f"<b>{escape(name)}</b>"
         for row in rows:
             place[row], below = -below, below + 1
     traces = [
         go.Scatter(
-            x=list(range(len(stages))), y=[1.6] * len(stages), uid="pipeline", mode="lines+markers+text",
+            x=list(range(len(stages))), y=[1.2] * len(stages), uid=f"{uid}pipeline", mode="lines+markers+text",
             text=[str(state.touched[stage]) for stage in stages], textposition="bottom center",
             marker={"symbol": "triangle-right", "size": 11, "color": INK}, line={"color": INK, "width": 1.5},
             hovertext=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
             hovertemplate="%{hovertext}<extra></extra>",
         ),
     ]  # fmt: skip
-    for family in state.families[1:]:
-        dots = [(row, stage) for row in shown if state.cards[row].family == family for stage in state.cards[row].stages]
+    spans = [([stages.index(stage) for stage in state.cards[row].stages] or [0], y) for row, y in place.items()]
+    traces.append(
+        go.Scatter(
+            x=[at for touched, _ in spans for at in (min(touched), max(touched), None)],
+            y=[at for _, y in spans for at in (y, y, None)],
+            uid=f"{uid}patterns", mode="lines", line={"color": FAINT, "width": 3}, hoverinfo="skip",
+        )
+    )  # fmt: skip
+    for number, stage in enumerate(stages):
+        dots = [row for row in place if stage in state.cards[row].stages]
         traces.append(
             go.Scatter(
-                x=[stages.index(stage) for _, stage in dots],
-                y=[place[row] for row, _ in dots],
-                customdata=[row for row, _ in dots],
-                text=[_hover(state.cards[row], stage) for row, stage in dots],
-                hovertemplate="%{text}<extra></extra>", uid=family, name=family, mode="markers",
-                marker={"size": 11, "color": colors.get(family)},
-                showlegend=False,
+                x=[number] * len(dots), y=[place[row] for row in dots], customdata=dots,
+                text=[_hover(state.cards[row], stage) for row in dots], hovertemplate="%{text}<extra></extra>",
+                uid=uid + stage, mode="markers", marker={"size": 11, "color": colors[stage]}, showlegend=False,
             )
         )  # fmt: skip
-    ticks = [(at, _name(state, row)) for row, at in place.items()]
-    ticks += [(at, f"<b>{escape(family)}</b>") for family, at in heads.items()]
+    years = [state.cards[row].year if state.by == FAMILY else "" for row in place]
+    traces.append(
+        go.Scatter(
+            x=[len(stages) - 0.6] * len(place), y=[*place.values()], text=years,
+            uid=f"{uid}years", mode="text", textposition="middle right", textfont={"size": TICK}, cliponaxis=False,
+            hoverinfo="skip",
+        )
+    )  # fmt: skip
+    names = [*heads.values(), *(_name(state, row) for row in place)]
     bare = {"showline": False, "ticks": ""}
     across = {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
               "side": "top", "fixedrange": True, **bare}  # fmt: skip
-    up = {"tickvals": [at for at, _ in ticks], "ticktext": [text for _, text in ticks], "range": [0.3 - below, 2.2],
-          "automargin": True, **bare}  # fmt: skip
-    return [Plane(answer(state), traces, across, up, tall=LINE * (below + 2))]
+    up = {"tickvals": [*heads, *place.values()], "ticktext": names, "range": [0.3 - below, 1.8], "automargin": True,
+          "showgrid": False, **bare}  # fmt: skip
+    return Plane(title, traces, across, up, tall=round(LINE * (below + 1.5)))
 
 
 def answer(state: MethodMapState) -> str:
-    """At which stage most of the methods shown do something."""
-    most = [f"{count} touch the {stage}" for stage, count in state.touched.most_common(2)]
-    return f"Of {len(state.shown)} methods {' and '.join(most) or 'none touches the pipeline'}"
+    """At which stages most of the methods do something, and at which the fewest."""
+    from cselab_lab.lessons.pipeline_diff import STAGES
+
+    most, least = (choose(STAGES, key=lambda stage: state.touched[stage]) for choose in (max, min))
+    return f"Of {len(state.cards)} methods {state.touched[most]} change the {most}, {state.touched[least]} the {least}"
 
 
 def _name(state: MethodMapState, row: int) -> str:
-    title = escape(state.cards[row].title)
-    return f"<b>\u2192 {title}</b>" if row in state.selection else title
+    """The title, which does not break."""
+    title = escape(state.cards[row].title).replace(" ", "\u00a0")
+    return f"<b>\u2192\u00a0{title}</b>" if row in state.selection else title
 
 
-def _pattern(state: MethodMapState, row: int) -> list[bool]:
+def _pattern(card: "Card") -> list[bool]:
     """Methods that touch the same stages stand together, those that touch the data first."""
     from cselab_lab.lessons.pipeline_diff import STAGES
 
-    return [stage not in state.cards[row].stages for stage in STAGES]
+    return [stage not in card.stages for stage in STAGES]
 
 
 def _hover(card: "Card", stage: str) -> str:
-    return f"<b>{escape(card.title)}</b>, {escape(card.family)}<br>{stage}: {escape(card.stages[stage])}"
+    words = textwrap.fill(f"{stage}: {card.stages[stage]}", 44)
+    lines = [f"<b>{escape(card.title)}</b>", f"{card.family} {card.year}", *words.splitlines()]
+    return "<br>".join([lines[0], *map(escape, lines[1:])])
 
 
 def summary(state: MethodMapState) -> str:
     """A line a method: its stages, in words."""
-    return "\n".join(str(state.cards[row]) for row in state.shown)
+    return "\n".join(map(str, state.cards))
 
 
 def details(state: MethodMapState) -> str:
@@ -151,11 +174,11 @@ class MethodMap(Panel):
 
     Args:
         cards: as `cselab_lab.lessons.pipeline_diff.method_cards` returns them; by default of all methods, yours too.
-        family: only those of one family.
+        by: the methods of one "family" stand together, or those of one "year".
         key: see `Panel`.
 
     Raises:
-        ValueError: no cards, an unknown family.
+        ValueError: no cards, or an unknown order.
 
     See also: `PaperVsOurs`, for the gains of the methods.
 
@@ -175,30 +198,32 @@ class MethodMap(Panel):
     alt_text = staticmethod(summary)
     details = staticmethod(details)
 
-    def __init__(self, cards: Iterable["Card"] | None = None, family: str = ALL, key: str | None = None) -> None:
+    columns = 2
+
+    def __init__(self, cards: Iterable["Card"] | None = None, by: str = FAMILY, key: str | None = None) -> None:
         if cards is None:
             from cselab_lab.lessons.pipeline_diff import method_cards
 
             cards = method_cards()
-        super().__init__(MethodMapState(tuple(cards), family), key)
+        super().__init__(MethodMapState(tuple(cards), by), key)
 
     @staticmethod
     def options(state: MethodMapState) -> dict[str, RowOptions]:
-        """The methods of the family."""
-        rows: RowOptions = [(state.cards[row].title, (row,)) for row in state.shown]
+        """All methods."""
+        rows: RowOptions = [(card.title, (row,)) for row, card in enumerate(state.cards)]
         return {"selection": row_options(rows, state.selection, "no method")}
 
     def items(self) -> Sequence[str]:
         return [card.name for card in self.state.cards]
 
     def to_frame(self) -> "pandas.DataFrame":
-        """A line for each method: its name, title, family, and its change at each stage."""
+        """A line for each method: its name, title, family, year, and its change at each stage."""
         import pandas as pd
         from cselab_lab.lessons.pipeline_diff import STAGES
 
         return pd.DataFrame(
             [
-                {"name": card.name, "title": card.title, "family": card.family}
+                {"name": card.name, "title": card.title, "family": card.family, "year": card.year}
                 | {stage: card.stages.get(stage, "") for stage in STAGES}
                 for card in self.state.cards
             ]

@@ -20,7 +20,7 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import dropout_views, sentences_or_world, stacked_views
 from ..kit.planes import Plane, rounded
-from ..kit.theme import AFTER, ANCHOR, INK, NEGATIVE, POSITIVE
+from ..kit.theme import ANCHOR, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     import pandas
@@ -29,8 +29,8 @@ KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 LARGEST_K = 20  # the largest K
 VARIANCES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-SQUARE = 370  # pixels of height, for which the legend has one line beside the other plane
-CLOUD = ("nearest other", "dropout", "means of K", "off-dropout")
+SQUARE = 430  # pixels of height
+DRAWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)  # masks, one by one at first
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +42,7 @@ class NoiseLabState(State):
         passes: vectors [p, n, d] with dropout, each pass with its own masks.
         clean: vectors [n, d] with dropout off.
         sentence: the row whose cloud is shown.
+        drawn: how many of its passes are shown, each with a dropout mask of its own; 0 means all.
         variance: of the Gaussian that +noise adds to each coordinate, as `cselab.methods.Noise` does in training.
         mean_of: the K of -noise: each view is the mean of K passes.
     """
@@ -50,8 +51,19 @@ class NoiseLabState(State):
     passes: np.ndarray
     clean: np.ndarray
     sentence: int = shown("cloud of", "list", "named", 0, asked=(0,))
+    drawn: int = shown("masks", "steps", "counts", 0, asked=(0,))
     variance: float = shown("variance of +noise", "slider", VARIANCES, 0.1, ge=0, asked=(1,))
-    mean_of: int = shown("mean of K passes", "slider", "sizes", 10, ge=1, le="most", asked=(0, 1))
+    mean_of: int = shown("mean of K passes", "slider", "sizes", 10, ge=1, le="most", asked=(1,))
+
+    def __post_init__(self) -> None:
+        if not self.drawn:
+            object.__setattr__(self, "drawn", len(self.passes))
+        super().__post_init__()
+
+    @property
+    def counts(self) -> list[int]:
+        """The numbers of masks that a player goes through."""
+        return [*(n for n in DRAWN if n < len(self.passes)), len(self.passes)]
 
     @property
     def named(self) -> list[tuple[str, int]]:
@@ -175,7 +187,7 @@ def summary(state: NoiseLabState) -> str:
 class NoiseLab(Panel):
     """Dropout noise in positives and in negatives (ImSimCSE, section 3).
 
-    Try: K from 1 to 20, which draws the cloud together; +noise until the boxes overlap.
+    Try: press play, which draws one dropout mask after another; +noise until the boxes overlap.
 
     Args:
         encoder: an encoder or its name; its dropout makes the passes. They are looked at as the loss sees them, after
@@ -284,79 +296,56 @@ def _after_head(encoder: SentenceEncoder, rows: np.ndarray) -> np.ndarray:
 
 
 def _cloud(state: NoiseLabState) -> Plane:
-    clouds, row = state.clouds, state.sentence
+    clouds, row, drawn = state.clouds, state.sentence, state.drawn
     axes, centre, other = clouds.plane(row), clouds.clean[row], clouds.nearest[row]
-    cut = state.passes[: len(state.passes) // state.mean_of * state.mean_of, row]
-    means = _directions(cut.reshape(-1, state.mean_of, cut.shape[-1]).mean(1))
 
     def seen(rows: np.ndarray) -> np.ndarray:
         """Each row at its distance from the centre in all dimensions, and at its angle in the plane of the axes."""
         flat, lengths = (rows - centre) @ axes.T, np.linalg.norm(rows - centre, axis=1, keepdims=True)
         return flat * lengths / np.linalg.norm(flat, axis=1, keepdims=True).clip(min=1e-12)
 
-    def shorten(row: int) -> str:
-        return textwrap.shorten(state.sentences[row], 40, placeholder=" \u2026")
-
-    turn = np.linspace(0, 2 * np.pi, 73)
-    ring = clouds.radius[row] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    shown = {
-        "neighbour": (seen(clouds.passes[:, other]), NEGATIVE, "square", 7),
-        "dropout": (seen(clouds.passes[:, row]), ANCHOR, "circle", 7),
-        f"means of {state.mean_of}": (seen(means), AFTER, "diamond", 9),
-        "off-dropout": (seen(centre[None]), INK, "star", 16),
-    }
-    traces = [
-        go.Scatter(
-            x=rounded(ring[:, 0]),
-            y=rounded(ring[:, 1]),
-            uid="ring",
-            hoverinfo="skip",
-            mode="lines",
-            fill="toself",
-            fillcolor="rgba(0, 114, 178, 0.10)",
-            line={"color": ANCHOR, "dash": "dot", "width": 1.5},
-        )
-    ]
-    for uid, (name, (points, color, symbol, size)) in zip(CLOUD, shown.items(), strict=True):
-        traces.append(
-            go.Scatter(
-                x=rounded(points[:, 0]),
-                y=rounded(points[:, 1]),
-                uid=uid,
-                name=name,
-                hoverinfo="name",
-                mode="markers",
-                marker={"color": color, "symbol": symbol, "size": size},
-            )
-        )
-    at = seen(clouds.clean[[other]])[0]
-    traces.append(
-        go.Scatter(
-            x=rounded([at[0]]),
-            y=rounded([at[1]]),
-            uid="neighbour, off-dropout",
-            hoverinfo="skip",
-            mode="markers",
-            marker={"color": INK, "symbol": "star-open", "size": 16, "line": {"width": 2}},
-        )
+    dots, others, stars = (
+        seen(rows) for rows in (clouds.passes[:, row], clouds.passes[:, other], clouds.clean[[row, other]])
     )
-    everything = np.concatenate([ring, *(points for points, *_ in shown.values())])
+    turn = np.linspace(0, 2 * np.pi, 73)
+    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    radius = float(np.sqrt(np.square(clouds.passes[:drawn, row] - centre).sum(1).mean()))
+    clear, ring = {"hoverinfo": "skip", "mode": "lines"}, {"color": ANCHOR, "dash": "dot", "width": 1.5}
+    shape = {"fill": "toself", "fillcolor": "rgba(0, 114, 178, 0.10)", "line": ring}
+    traces = [
+        _dots(radius * circle, "ring", **clear, **shape),
+        _dots(np.stack([stars[0], dots[drawn - 1]]), "newest", **clear, line={"color": ANCHOR, "width": 2},
+              visible=drawn < len(dots)),
+    ]  # fmt: skip
+    for at, uid, points, color, symbol in (
+        (row, "dropout", dots[:drawn], ANCHOR, "circle"),
+        (other, "neighbour", others[:drawn], NEGATIVE, "square"),
+    ):
+        name = escape(textwrap.shorten(state.sentences[at], 48, placeholder=" \u2026"), quote=False)
+        look = {"color": color, "symbol": symbol, "size": 8}
+        traces.append(_dots(points, uid, name=name, hoverinfo="name", mode="markers", marker=look))
+    look = {"color": INK, "symbol": ["star", "star-open"], "size": 16, "line": {"width": 2}}
+    traces.append(_dots(stars, "off-dropout", hoverinfo="skip", mode="markers", marker=look))
+    everything = np.concatenate([clouds.radius[row] * circle, dots, others, stars])
     low, high = everything.min(axis=0), everything.max(axis=0)
     room = 0.06 * (high - low).max()
     ranges = [rounded([start - room, end + room]) for start, end in zip(low, high, strict=True)]
     width, height = ({"zeroline": False, "range": ends} for ends in ranges)
+    farther = "farther than" if radius > clouds.distance[row] else "but not as far as"
     return Plane(
-        f"Dropout moves this sentence {clouds.radius[row]:.2f}, "
-        f"{'farther than' if clouds.radius[row] > clouds.distance[row] else 'but not as far as'} "
-        f"its neighbour ({clouds.distance[row]:.2f})",
+        f"Dropout moves this sentence {radius:.2f}, {farther} its neighbour ({clouds.distance[row]:.2f})",
         traces,
-        {"title": {"text": "towards the neighbour"}, **width},
+        {"title": {"text": "distance towards the neighbour"}, **width},
         {"title": {"text": "across"}, **height},
         square=True,
-        words=f"\u201c{shorten(row)}\u201d (star) and \u201c{shorten(other)}\u201d (squares), at true distances in "
-        f"{len(centre)} dimensions; only directions are flattened.",
+        words="A star is a sentence without dropout; a dot has a dropout mask of its own. "
+        f"The ring is the mean of {drawn}. Distances are those in {len(centre)} dimensions.",
         tall=SQUARE,
     )
+
+
+def _dots(points: np.ndarray, uid: str, **look: Any) -> go.Scatter:
+    return go.Scatter(x=rounded(points[:, 0]), y=rounded(points[:, 1]), uid=uid, **look)
 
 
 def _radii(state: NoiseLabState) -> Plane:
@@ -420,12 +409,14 @@ def _cosines(state: NoiseLabState) -> Plane:
                 offsetgroup="cosines",
             )
         )
-    x = {"tickvals": list(KINDS), "ticktext": [*KINDS[:3], "off-<br>dropout"], "tickangle": 0}
+    how = ("one mask", f"\u03c3\u00b2 = {state.variance:g}", f"K = {state.mean_of}", "no mask")
+    names = [f"{kind}<br>{words}" for kind, words in zip(KINDS, how, strict=True)]
+    x = {"tickvals": list(KINDS), "ticktext": names, "tickangle": 0}
     apart = {kind: float(one.mean() - other.mean()) for kind, (one, other) in state.cosines.items()}
     return Plane(
         f"Positives are {apart['SimCSE']:.2f} above negatives; with +noise, {apart['+noise']:.2f}",
         traces,
         x,
         {"title": {"text": "cosine"}},
-        words=f"Boxes hold half of the pairs, whiskers 90 %. -noise uses means of {state.mean_of} passes.",
+        words="Boxes hold half of the pairs, whiskers 90 %. A view of -noise is the mean of K passes.",
     )

@@ -24,7 +24,7 @@ from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 
 from ..kit.fields import shown
 from ..kit.panel import Panel
-from ..kit.planes import Plane, rounded
+from ..kit.planes import Plane, named_at_ends, rounded
 from ..kit.theme import AFTER, BEFORE, INK, OURS, PALETTE, PUBLISHED
 
 if TYPE_CHECKING:
@@ -50,6 +50,7 @@ LOGGED = {  # by the trainer of sentence-transformers
     "eval_*effective_rank": "effective_rank",
 }
 COLORS = (*PALETTE[5:7], OURS, PUBLISHED, BEFORE)  # of finished runs; the live one, or one that is alone, is AFTER
+GAINED = "rgba(119, 101, 200, 0.13)"  # a veil of AFTER
 DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
 SECONDS = 0.5  # between two pictures of a run that is going on
 
@@ -67,6 +68,7 @@ class TrainingMonitorState:
         kept: the steps whose weights were kept.
         keep: how often "keep this step" was pressed.
         error: why the run failed, in words.
+        last: the rows of the run before, if this panel trained one.
         others: name -> histories of finished runs, one a seed.
         every: whether all columns are drawn, or the score.
     """
@@ -79,6 +81,7 @@ class TrainingMonitorState:
     kept: tuple[int, ...] = ()
     keep: int = 0
     error: str = ""
+    last: tuple[Row, ...] = ()
     others: Mapping[str, tuple[tuple[Row, ...], ...]] = field(default_factory=dict)
     every: bool = shown("all curves", "check", default=False)
 
@@ -120,7 +123,7 @@ def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], li
 
 
 def planes(state: TrainingMonitorState) -> list[Plane]:
-    """A plane a column: the current run as a thick line, finished ones as thin ones with the band of their seeds."""
+    """A plane a column: the current run as a thick line, the last as a dotted one, finished ones with their band."""
     scored = any("score" in row for row in state.rows) or not any("loss" in row for row in state.rows)
     first = "score" if scored else "loss"
     columns = list(COLUMNS.items()) if state.every else [(first, COLUMNS[first])]
@@ -146,6 +149,8 @@ def summary(state: TrainingMonitorState) -> str:
         lines.append(f"  kept: step {', '.join(map(str, state.kept))}")
     if state.error:
         lines.append(f"  {state.error}")
+    if scores := curve(state.last, "score")[1]:
+        lines.append(f"  last run: best dev score {max(scores):.2f}")
     width = max(map(len, state.others), default=0)
     for name, histories in state.others.items():
         highest = [max(scores) for rows in histories if (scores := curve(rows, "score")[1])]
@@ -161,6 +166,7 @@ def explain(state: TrainingMonitorState) -> str:
     others = f" {'Thin lines' if state.rows else 'Lines'} are finished runs" if state.others else ""
     seeds = any(len(histories) > 1 for histories in state.others.values())
     others += ": the mean of their seeds, in a band from the lowest to the highest" * seeds + "." * bool(others)
+    others += " The dotted line is the last run." * bool(state.last)
     held = {
         "paused": " Paused: the weights are those of the step shown.",
         "stopped": " Stopped: the panel's run has the encoder, with the best weights so far.",
@@ -246,7 +252,8 @@ class TrainingMonitor(Panel):
         self.run, self.kept, self._failure = None, {}, None
         config = config or TrainConfig()
         title = name or (method if isinstance(method, str) else method.title)
-        self.set(name=title, rows=(), phase="running", command="run", kept=(), error="", steps=config.steps)
+        last = self.state.rows or self.state.last
+        self.set(name=title, rows=(), phase="running", command="run", kept=(), error="", steps=config.steps, last=last)
         self._keep_in = None if keep_in is None else Path(keep_in)
         self._keeps_done = self.state.keep
         work = partial(train, encoder, method, corpus, config, evaluator, [*callbacks, self._after_row], output, False)
@@ -441,51 +448,52 @@ def _logged(log: Sequence[Row]) -> list[Row]:
 
 
 def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
-    traces, named = [], column == "score"  # one legend, in the first plane
-    keyed = named and len(state.others) + bool(state.rows) > 1
+    named = column == "score"
     alone = len(state.others) == 1 and not state.rows
+    bands, lines = [], []
+    steps, values = curve(state.rows, column)
     for name, color in zip(state.others, cycle([AFTER] if alone else COLORS)):
-        steps, mean, low, high = band(state.others[name], column)
-        shade = {"color": color, "width": 0}
-        traces += [
+        at, mean, low, high = band(state.others[name], column)
+        if alone:
+            steps, values = at, mean
+        bands.append(
             go.Scatter(
-                x=steps + steps[::-1],
+                x=at + at[::-1],
                 y=high + low[::-1],
                 uid=f"{column}: {name}: band",
                 mode="lines",
-                line=shade,
+                line={"color": color, "width": 0},
                 fill="toself",
                 fillcolor=color,
                 opacity=0.18,
                 hoverinfo="skip",
                 visible=len(state.others[name]) > 1,
-            ),
-            _line(f"{column}: {name}", steps, mean, {"color": color, "width": 2.5}, name, name=name, showlegend=keyed),
-        ]
-    steps, values = curve(state.rows, column)
-    drawn = "lines+markers" if len(steps) < 40 else "lines"
-    live: dict[str, Any] = {
-        "name": state.name or "run",
-        "showlegend": keyed and bool(state.rows),
-        "mode": drawn,
-        "marker": {"size": 6},
-    }
-    traces.append(_line(f"{column}: live", steps, values, {"color": AFTER, "width": 3.5}, **live))
+            )
+        )
+        lines.append(_line(f"{column}: {name}", at, mean, {"color": color, "width": 2.5}, name))
+    lines.append(_line(f"{column}: last", *curve(state.last, column), {"color": INK, "dash": "dot"}, "last run"))
+    since = {"fill": "tonexty", "fillcolor": GAINED} if named and not alone else {}  # the gain since the start
+    start = (steps[:1] + steps[-1:], values[:1] * 2) if named else ([], [])
+    lines.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, "start"))
+    live = ([], []) if alone else (steps, values)
+    look: dict[str, Any] = {"mode": "lines+markers" if len(steps) < 40 else "lines", "marker": {"size": 6}, **since}
+    lines.append(_line(f"{column}: live", *live, {"color": AFTER, "width": 3.5}, state.name or "run", **look))
+    room = _room([*bands, *lines]) if named else None
+    traces = [*bands, *(named_at_ends(lines, "names", room[1] - room[0]) if room else lines)]
     for term, dash in zip(state.terms if column == "loss" else [], cycle(DASHES)):
-        look = {"color": PALETTE[6], "dash": dash, "width": 2}
-        traces.append(_line(f"term: {term}", *curve(state.rows, term), look, term, name=term.replace("_", " ")))
-    at = dict(zip(steps, values, strict=True))
+        line = {"color": PALETTE[6], "dash": dash, "width": 2}
+        traces.append(_line(f"term: {term}", *curve(state.rows, term), line, term.replace("_", " "), showlegend=True))
+    at_step = dict(zip(steps, values, strict=True))
     best = [steps[int(np.argmax(values))]] if named and values else []  # its weights are kept, too
-    marked = sorted({*state.kept, *best} & {*at})
+    marked = sorted({*state.kept, *best} & at_step.keys()) if state.rows else []
     traces.append(
         go.Scatter(
             x=marked,
-            y=rounded(at[step] for step in marked),
+            y=rounded(at_step[step] for step in marked),
             uid=f"{column}: kept",
-            name="kept",
-            showlegend=named and bool(state.kept),
+            showlegend=False,
             mode="markers",
-            marker={"symbol": "star", "size": 13, "color": PALETTE[4], "line": {"color": INK, "width": 1}},
+            marker={"symbol": "star", "size": 15, "color": PALETTE[4], "line": {"color": INK, "width": 1}},
             hovertemplate="kept: step %{x}<extra></extra>",
         )
     )
@@ -493,22 +501,22 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     if state.steps:
         x["range"] = [0, 1.02 * _reach(state)]
     what = title.split(" (")[0]
-    if state.rows and not any(trace.x for trace in traces):
-        title = f"{what}: not measured yet"
-    elif values:
-        title = f"{what} {values[-1]:.{1 if named else 3}f} at step {steps[-1]}"
-        title += _gain(values, steps, best[0]) if named else ""
-    elif named and any(trace.y for trace in traces):
-        means = {name: band(histories, column)[:2] for name, histories in state.others.items()}
-        title = "Dev score at the end: " + ", ".join(f"{escape(n)} {v[-1]:.1f}" for n, (_, v) in means.items() if v)
-        if alone:
-            (steps, values), *_ = means.values()
-            title += _gain(values, steps, steps[int(np.argmax(values))])
-    return Plane(title, traces, x, {"range": _room(traces)} if named else {"rangemode": "tozero"})
+    answer = f"{what}: not measured yet" if state.rows and not values else title
+    if named and state.others and not state.rows:
+        means = {name: band(histories, column)[1] for name, histories in state.others.items()}
+        ends = [f"{escape(name)} {mean[-1]:.1f}" for name, mean in means.items() if mean]
+        answer = f"Dev score at the end: {', '.join(ends)}" if ends else title
+        answer += _gain(values, steps) if alone and values else ""
+    elif state.rows and values:
+        answer = f"{what} {values[-1]:{'.1f' if named else '.3g'}} at step {steps[-1]}"
+        answer += _gain(values, steps) if named else ""
+    y = {"title": {"text": title}, **({"range": room} if named else {"rangemode": "tozero"})}
+    return Plane(answer, traces, x, y)
 
 
-def _gain(values: Sequence[float], steps: Sequence[int], best: int) -> str:
+def _gain(values: Sequence[float], steps: Sequence[int]) -> str:
     """The change since the start, and the best step unless it is the last."""
+    best = steps[int(np.argmax(values))]
     change = f", {values[-1] - values[0]:+.1f} since the start" if len(values) > 1 else ""
     return change + (f", best {max(values):.1f} at step {best}" if best != steps[-1] else "")
 
@@ -521,11 +529,11 @@ def _room(traces: Sequence[go.Scatter]) -> list[float] | None:
 
 
 def _line(
-    uid: str, steps: list[int], values: list[float], line: Mapping[str, Any], said: str = "", **options: Any
+    uid: str, steps: list[int], values: list[float], line: Mapping[str, Any], name: str, **options: Any
 ) -> go.Scatter:
-    hover = f"step %{{x}}: %{{y:.4g}}<extra>{escape(said)}</extra>"
-    given = {"mode": "lines", "hovertemplate": hover, **options}
-    return go.Scatter(x=steps, y=rounded(values), uid=uid, line=line, **given)
+    hover = f"step %{{x}}: %{{y:.4g}}<extra>{escape(name)}</extra>"
+    given = {"mode": "lines", "showlegend": False, **options}
+    return go.Scatter(x=steps, y=rounded(values), uid=uid, line=line, name=escape(name), hovertemplate=hover, **given)
 
 
 def _reach(state: TrainingMonitorState) -> int:
