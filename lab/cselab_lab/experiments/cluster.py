@@ -53,7 +53,7 @@ def dask_workers(
     with ExitStack() as stack:
         stack.enter_context(patch.dict(os.environ))  # Dask sets the threads of its workers here too
         client = stack.enter_context(_client(workers, scheduler, stack))
-        client.subscribe_topic(TOPIC, lambda event: reached(**event[1]))
+        client.subscribe_topic(TOPIC, lambda event: reached(*(event[1][name] for name in ("name", "step", "steps"))))
         try:
             client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
         except TimeoutError:

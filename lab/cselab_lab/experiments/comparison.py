@@ -3,7 +3,7 @@
 Recorded on `mini` under `study`.
 """
 
-from .experiment import Experiment, Row, declare
+from .experiment import Experiment, Row, declare, missing_rank
 from .verdicts import Above
 
 CONTROLS = (
@@ -42,6 +42,14 @@ WHITENEDCSE = (
 )
 """The vector before the head, as in the released code; the text, which evaluates the vector after it (as
 `variant="paper"`, but the same job as in Table 3); and the text read as one pass, which its own tables rule out."""
+
+AT_FOCALS_TEMPERATURE = Row("SimCSE at Focal's temperature", "simcse", {"temperature": 0.07})
+BARLOW_TWINS = (
+    Row("Barlow Twins, M = 0", "barlow_twins"),
+    Row("Barlow Twins, full rank", "barlow_twins", {"artificial_rows": missing_rank(1)}),
+)
+NOISE = tuple(Row(f"+noise on {on}", "noise", {"on": on, "variance": 0.1}) for on in ("negatives", "positives"))
+"""The variance counts in the units of the head's tanh."""
 
 METHODS = (
     Row("SimCSE", "simcse"),

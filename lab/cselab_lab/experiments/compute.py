@@ -229,19 +229,15 @@ def _measured(
     if hasattr(model, "encode") and (on_dev or "sts" in wanted or (wanted and geometry == "world")):
         wanted.append("geometry")
     own: dict[str, Suite] = {"clustering": Clustering(seeds=range(k_means_runs)), "geometry": Geometry(split="dev")}
-    found: dict[str, dict] = {"scores": {}, "missing": missing, "failures": {}}
+    scores, failures = dict[str, float](), dict[str, str]()
     if wanted:
         on = {"data": "world"} if geometry == "world" and "geometry" in wanted else {}
-        scores = evaluate(model, [own.get(suite, suite) for suite in wanted], **on)
-        average = {} if scores.avg is None else {"Avg.": scores.avg}
-        found = {
-            "scores": scores.scores | average,
-            "missing": missing | scores.missing,
-            "failures": dict(scores.failures),
-        }
+        found = evaluate(model, [own.get(suite, suite) for suite in wanted], **on)
+        scores = found.scores | ({} if found.avg is None else {"Avg.": found.avg})
+        missing, failures = missing | found.missing, dict(found.failures)
     if on_dev:
-        found["scores"] |= evaluate(model, replace(load_sts("STS-B", split="dev"), name=DEV)).scores
-    return found
+        scores |= evaluate(model, replace(load_sts("STS-B", split="dev"), name=DEV)).scores
+    return {"scores": scores, "missing": missing, "failures": failures}
 
 
 def no_data() -> str:

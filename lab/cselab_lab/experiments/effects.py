@@ -5,7 +5,7 @@ Recorded under `study`: `read_results("effects")`; `cselab experiment show effec
 See also: `cselab_lab.experiments.comparison`, whose controls these are; the papers' own tables.
 """
 
-from .comparison import CONTROLS, IMSIMCSE, WHITENEDCSE
+from .comparison import BARLOW_TWINS, CONTROLS, HEADLINES, IMSIMCSE, NOISE, WHITENEDCSE
 from .experiment import Column, Experiment, Row, declare, missing_rank
 from .verdicts import Above
 
@@ -16,10 +16,10 @@ ROWS = (
     Row("SimCSE", "simcse"),
     *WHITENEDCSE,
     *IMSIMCSE,
-    Row("+noise on negatives", "noise", {"on": "negatives", "variance": 0.1}),
-    Row("Barlow Twins, M = 0", "barlow_twins"),
+    NOISE[0],
+    BARLOW_TWINS[0],
     Row("Barlow Twins, M = full", "barlow_twins", {"artificial_rows": missing_rank(1)}),
-    Row("+noise on positives", "noise", {"on": "positives", "variance": 0.1}),
+    NOISE[1],
     Row("Focal-InfoNCE", "focal"),
     Row("WhitenedCSE, 1 pass", "whitenedcse", {"backbone_passes": 1}),
     Row("SimCSE, 3 dropout views", "simcse", {"num_views": 3}),
@@ -36,16 +36,15 @@ CLAIMS = (
     Above("SimCSE is above plain", "SimCSE", "plain"),
     Above("SimCSE is above plain with its mean subtracted", "SimCSE", "plain, mean subtracted"),
     Above("SimCSE is above plain whitened", "SimCSE", "plain, whitened"),
-    Above("WhitenedCSE (3 passes, as its code) is above SimCSE", "WhitenedCSE, 3 passes", "SimCSE"),
+    HEADLINES[0],
     Above("shuffling the groups gains points", "WhitenedCSE, 3 passes", "WhitenedCSE, groups not shuffled"),
     Above("three views are above two", "WhitenedCSE, 3 passes", "WhitenedCSE, 2 views"),
     Above("whitening adds to three dropout views", "WhitenedCSE, 3 passes", "SimCSE, 3 dropout views"),
     Above("a third dropout view gains points", "SimCSE, 3 dropout views", "SimCSE"),
-    Above("ImSimCSE (paper) is above SimCSE", "ImSimCSE, paper", "SimCSE"),
-    Above("ImSimCSE (released) is above SimCSE", "ImSimCSE, released", "SimCSE"),
+    *HEADLINES[1:3],
     Above("off-dropout by itself is above SimCSE", "ImSimCSE, only off-dropout", "SimCSE"),
     Above("the dimension-wise term by itself is above SimCSE", "ImSimCSE, only dimension-wise", "SimCSE"),
-    Above("Focal-InfoNCE is above SimCSE", "Focal-InfoNCE", "SimCSE"),
+    HEADLINES[3],
     Above("noise on the negatives costs points", "SimCSE", "+noise on negatives"),
     Above("noise on the positives costs points", "SimCSE", "+noise on positives"),
     Above("less noise on the negatives gains points", "-noise on negatives", "SimCSE"),

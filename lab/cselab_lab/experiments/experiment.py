@@ -13,7 +13,6 @@ from cselab._util.arguments import check_choice, did_you_mean
 from .published import NO_CELL, PAPERS, Cell, PublishedTable, published_table
 
 if TYPE_CHECKING:
-    from .plan import Profile
     from .verdicts import Hypothesis
 
 
@@ -189,10 +188,10 @@ class Experiment:
         """All rows by their label."""
         return {row.label: row for row in self.all_rows}
 
-    def seeds(self, row: Row, profile: "Profile") -> tuple[int, ...]:
-        """The default seeds of a drawn row."""
-        labels = [label for claim in self.claims if claim.claim in self.headlines for label in claim.labels]
-        return (row.label in labels and profile.headline_seeds) or profile.seeds
+    @property
+    def headline_labels(self) -> set[str]:
+        """The labels of the rows of `headlines`."""
+        return {label for claim in self.claims if claim.claim in self.headlines for label in claim.labels}
 
     def row(self, label: str) -> Row:
         """The row with this label.
@@ -208,8 +207,6 @@ class Experiment:
         Raises:
             ValueError: no row matches; lists the known ones.
         """
-        if "*" not in pattern:
-            return [self.row(pattern).label]
         found = [label for label in self.by_label if fnmatchcase(label, pattern.replace("[", "[[]"))]
         return found or [self.row(pattern).label]
 

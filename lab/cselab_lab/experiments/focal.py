@@ -1,5 +1,6 @@
 """Focal-InfoNCE (Hou and Li 2023): its tables 2 to 5."""
 
+from .comparison import AT_FOCALS_TEMPERATURE
 from .experiment import GUIDED, UNGUIDED, Column, Experiment, Row, declare
 from .verdicts import Above, Trend
 from .whitenedcse import BEFORE_SIMCSE, ROBERTA, UNTRAINED
@@ -20,7 +21,7 @@ declare(
             BEFORE_SIMCSE[0],
             *UNTRAINED,
             *ROBERTA,
-            Row("SimCSE at Focal's temperature", "simcse", {"temperature": 0.07}),
+            AT_FOCALS_TEMPERATURE,
             *(Row(_named("SimCSE", encoder), "simcse", encoder=encoder, published=f"SimCSE-{name}")
               for name, encoder in ENCODERS.items()),
             *(Row(_named("Focal", encoder), "focal", encoder=encoder, published=f"SimCSE-{name} + Focal-InfoNCE",

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .experiment import Experiment, Row, declare, get_experiment, missing_rank
+from .comparison import AT_FOCALS_TEMPERATURE, BARLOW_TWINS, IMSIMCSE, NOISE
+from .experiment import Experiment, Row, declare, get_experiment
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -24,19 +25,14 @@ BATCHES = (0.5, 1.0, 2.0, 4.0)
 EFFECTS = (
     Row("SimCSE", "simcse", against="plain"),
     Row("Focal-InfoNCE", "focal"),
-    Row("SimCSE at Focal's temperature", "simcse", {"temperature": 0.07}),
+    AT_FOCALS_TEMPERATURE,
     Row("ImSimCSE, mixture", "imsimcse"),
     Row("WhitenedCSE, 3 passes", "whitenedcse"),
-    Row("Barlow Twins, M = 0", "barlow_twins"),
-    Row("Barlow Twins, full rank", "barlow_twins", {"artificial_rows": missing_rank(1)}),
-    Row("+noise on negatives", "noise", {"on": "negatives", "variance": 0.1}),
-    Row("+noise on positives", "noise", {"on": "positives", "variance": 0.1}),
+    *BARLOW_TWINS,
+    *NOISE,
 )
 
-VARIANTS = (
-    Row("ImSimCSE, paper", "imsimcse", {"variant": "paper"}),
-    Row("ImSimCSE, released", "imsimcse", {"variant": "released"}),
-)
+VARIANTS = tuple(replace(row, published=None) for row in IMSIMCSE[:2])
 """The values of ImSimCSE's text and code, at the profile's own size."""
 
 

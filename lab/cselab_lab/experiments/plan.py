@@ -249,32 +249,30 @@ def with_changes(
     'wiki-micro-simplewiki-1m-lr=0.0001'
     """
     profile = get_profile(profile)
-    parts, encoders, corpus_name = [profile.name], profile.encoders, profile.corpus
-    found = []
-    if encoder is not None:
-        found.append(own := identify_encoder(encoder))
-        encoders = {"base": bundled(own.name) if own.place is None else backbone_in(own.place, own.name)}
-        if own.name != profile.encoders["base"].name:
-            parts.append(own.name)
-    if corpus is not None:
-        found.append(text := identify_text(corpus))
-        if text.name != profile.corpus:
-            parts.append(text.name.replace(":", "-"))
-        corpus_name = text.name
+    own = None if encoder is None else identify_encoder(encoder)
+    text = None if corpus is None else identify_text(corpus)
     changed = dict(recipe or {})
+    base, parts = profile.encoders["base"].name, [profile.name]
+    if own is not None and own.name != base:
+        parts.append(own.name)
+    if text is not None and text.name != profile.corpus:
+        parts.append(text.name.replace(":", "-"))
     parts += [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in changed.items()]
+    encoders, found = profile.encoders, [one for one in (own, text) if one is not None]
+    if own is not None:
+        encoders = {"base": bundled(own.name) if own.place is None else backbone_in(own.place, own.name)}
     if len(parts) + dev_only > 1:
         profile = replace(profile, purpose=f"as {profile.name}, with the changes in the name")
     return replace(
         profile,
         name="-".join((*parts, *["dev"] * dev_only)),
         encoders=encoders,
-        corpus=corpus_name,
+        corpus=profile.corpus if text is None else text.name,
         recipe={**profile.recipe, **changed},
         suites=(DEV,) if dev_only else profile.suites,
         files={**profile.files, **{one.name: one.place for one in found if one.place is not None}},
         hashes={**profile.hashes, **{one.name: one.sha256 for one in found if one.sha256 is not None}},
-        own_encoder=profile.own_encoder or encoders["base"].name != profile.encoders["base"].name,
+        own_encoder=profile.own_encoder or encoders["base"].name != base,
     )
 
 
@@ -290,13 +288,18 @@ def jobs(
 ) -> tuple[list[Job], dict[str, str]]:
     """The jobs of an experiment, seed by seed so that a run that stops early has whole tables, and the rows that
     cannot be run with the reason. Rows that ask the same give one job, under the first label. Without seeds each row
-    has its own (`Experiment.seeds`).
+    has the profile's.
     """
     possible, reasons = expand_rows(experiment, profile)
     suites = profile.suites
     if "sts" in suites:
         suites = (*(suite for suite in suites if suite != "sts"), *experiment.suites)
-    drawn = {row.label: seeds or experiment.seeds(row, profile) for row in experiment.all_rows if row.drawn}
+    more = experiment.headline_labels if profile.headline_seeds else ()
+    drawn = {
+        row.label: seeds or (profile.headline_seeds if row.label in more else profile.seeds)
+        for row in experiment.all_rows
+        if row.drawn
+    }
     distinct: dict[str, Job] = {}
     for seed in dict.fromkeys((None, *(seeds or (*profile.seeds, *profile.headline_seeds)))):
         for label, spec in possible.items():

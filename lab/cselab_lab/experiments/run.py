@@ -2,10 +2,11 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock
@@ -20,6 +21,9 @@ from .experiment import Experiment, get_experiment
 from .plan import Profile, get_profile, jobs
 from .report import Results, read_results
 from .store import RESULTS, Job, JobRecord, Store
+
+Submit = Callable[[Job], Future[JobRecord]]
+"""Has a job computed, here or by a worker."""
 
 LOOK_AGAIN = 1.0
 """Seconds between two checks for jobs that a second command computes."""
@@ -80,13 +84,20 @@ def run_experiment(
         for name in TEXTS.keys() & {job.spec.corpus for job in todo} - profile.files.keys():
             text_file(name)
     failed: dict[str, str] = {}
+    submit: Submit
     with ExitStack() as stack:
         name = f"{experiment.name}, {profile.name}"
         bar = stack.enter_context(Progress(len(todo), name, show=show_progress_bar, lines=len(todo)))
         progress = JobProgress(bar)
         cache = None if keep_encoders is None else Path(keep_encoders).resolve()
         if todo:
-            submit, capacity = stack.enter_context(_executor(workers, scheduler, progress, cache))
+            submit, capacity = partial(_here, progress, cache), 1
+            if workers or scheduler:
+                from .cluster import dask_workers
+
+                submit, capacity = stack.enter_context(
+                    dask_workers(run_job, progress.reached, workers, scheduler, cache)
+                )
             failed = _execute(todo, store, submit, capacity, progress)
     if failed:
         errors = "\n".join(
@@ -137,9 +148,6 @@ def _complete(record: JobRecord | None) -> bool:
     return bool(no_data()) or record.missing.keys().isdisjoint(("sts", "transfer", "clustering"))
 
 
-Submit = Callable[[Job], Future[JobRecord]]
-
-
 def _execute(
     todo: Sequence[Job], store: Store, submit: Submit, capacity: int, progress: "JobProgress"
 ) -> dict[str, str]:
@@ -178,27 +186,14 @@ def _execute(
     return failed
 
 
-@contextmanager
-def _executor(
-    workers: int, scheduler: str | None, progress: "JobProgress", cache: Path | None
-) -> Iterator[tuple[Submit, int]]:
-    """How a job is submitted, and how many at a time: to Dask workers, or to this process, which computes at once."""
-    if workers or scheduler:
-        from .cluster import dask_workers
-
-        with dask_workers(run_job, progress.reached, workers, scheduler, cache) as found:
-            yield found
-        return
-
-    def compute(job: Job) -> Future[JobRecord]:
-        future = Future[JobRecord]()
-        try:
-            future.set_result(run_job(job, lambda step, steps: progress.reached(job.name, step, steps), cache))
-        except Exception as error:  # the next job may succeed: all errors are named at the end
-            future.set_exception(error)
-        return future
-
-    yield compute, 1
+def _here(progress: "JobProgress", cache: Path | None, job: Job) -> Future[JobRecord]:
+    """Compute a job in this process, at once."""
+    future = Future[JobRecord]()
+    try:
+        future.set_result(run_job(job, lambda step, steps: progress.reached(job.name, step, steps), cache))
+    except Exception as error:  # the next job may succeed: all errors are named at the end
+        future.set_exception(error)
+    return future
 
 
 class JobProgress:

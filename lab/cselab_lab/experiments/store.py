@@ -8,7 +8,7 @@ import hashlib
 import json
 import os
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -83,21 +83,18 @@ class JobSpec:
         return found | {
             "columns": self.columns,
             "method": self.method,
-            "parameters": {
-                name: value.to_json() if isinstance(value, JobSpec) else value
-                for name, value in self.parameters.items()
-            },
+            "parameters": self._guides(JobSpec.to_json),
             "recipe": {**self.recipe, **seed},
             "dev": self.dev,
         }
 
     def with_seed(self, seed: int | None) -> "JobSpec":
         """With a seed, which also applies to the encoders that are trained first; None removes it."""
-        parameters = {
-            name: value.with_seed(seed) if isinstance(value, JobSpec) else value
-            for name, value in self.parameters.items()
-        }
-        return replace(self, parameters=parameters, seed=seed)
+        return replace(self, parameters=self._guides(lambda guide: guide.with_seed(seed)), seed=seed)
+
+    def _guides(self, change: "Callable[[JobSpec], Any]") -> dict[str, Any]:
+        """The hyper-parameters, with a change of the encoders among them."""
+        return {name: change(one) if isinstance(one, JobSpec) else one for name, one in self.parameters.items()}
 
     @cached_property
     def hash(self) -> str:

@@ -45,10 +45,6 @@ class Hypothesis:
         """The number that is claimed to be positive."""
         return sum(weight * values[label] for weight, label in zip(self.weights, self.labels, strict=True))
 
-    def statistics(self, rows: Iterable[Values]) -> tuple[float, ...]:
-        """The statistic of each seed's numbers."""
-        return tuple(self.statistic(values) for values in rows)
-
     def spread(self, spreads: Values) -> float:
         """The standard deviation of the statistic, from those of the rows; a row without one counts as exact."""
         return math.hypot(
@@ -246,23 +242,28 @@ class Verdict:
             return ""
         certainty = "one seed, no interval" if self.seeds == 1 else "the same with every seed"
         if self.interval is not None and self.p_value is not None and self.p_exact is not None:
-            low, high = (signed(bound, self._digits) for bound in self.interval)
-            certainty = f"95 % interval {low} to {high} over {self.seeds} seeds, p = {self.p_value:.2g}"
+            certainty = f"{self._between} over {self.seeds} seeds, p = {self.p_value:.2g}"
             certainty += "" if by_holm is None else f", {by_holm:.2g} by Holm"
             certainty += f", exact {self.p_exact:.2g}"
             certainty += ", the least possible" * (self.p_exact <= 2.0 ** (1 - self.seeds) * 1.001)
-        return f", {signed(self.ours, self._digits)} {self._unit} of {self.measure} ({certainty})".replace("  ", " ")
+        return f", {self._effect} ({certainty})"
 
     def citation(self, tests: "ManyTests") -> str:
         """Effect, 95 % interval, paired seeds, test and Holm's correction in one sentence without its end."""
-        if self.test is None or self.interval is None or self.ours is None:
+        if self.test is None:
             return f"{self.claim}: {self.answer}"
-        low, high = (signed(bound, self._digits) for bound in self.interval)
         return (
-            f"{self.claim}: {signed(self.ours, self._digits)} {self._unit} of {self.measure}, 95 % interval {low} to "
-            f"{high} ({self.seeds} paired seeds; paired t-test, p = {self.p_value:.2g}, "
-            f"{tests.by_holm[self.test]:.2g} by Holm over {len(tests.raw)} tests)"
-        ).replace("  ", " ")
+            f"{self.claim}: {self._effect}, {self._between} ({self.seeds} paired seeds; paired t-test, p = "
+            f"{self.p_value:.2g}, {tests.by_holm[self.test]:.2g} by Holm over {len(tests.raw)} tests)"
+        )
+
+    @property
+    def _effect(self) -> str:
+        return f"{signed(self.ours or 0.0, self._digits)} {self._unit} of {self.measure}".replace("  ", " ")
+
+    @property
+    def _between(self) -> str:
+        return "95 % interval " + " to ".join(signed(bound, self._digits) for bound in self.interval or ())
 
     @property
     def _unit(self) -> str:
@@ -303,7 +304,7 @@ def judge(
     margin = claim.margin(MARGINS.get(measure, MARGIN))
     paper = None if published is None else claim.statistic(published)
     spread = 0.0 if published is None else claim.spread(spreads or {})
-    sample = claim.statistics(ours)
+    sample = tuple(claim.statistic(values) for values in ours)
     known = (claim.claim, claim.unit, measure, margin, claim.small, paper, spread, sample)
     if len(sample) < 2:
         return Verdict(*known)

@@ -6,8 +6,8 @@ the last layer trains without one, as in the released code of SimCSE for a mean.
 
 from dataclasses import replace
 
-from .comparison import IMSIMCSE
-from .experiment import Experiment, Row, declare, missing_rank
+from .comparison import AT_FOCALS_TEMPERATURE, BARLOW_TWINS, IMSIMCSE, NOISE
+from .experiment import Experiment, Row, declare
 from .verdicts import Above
 
 MEAN = ", static and last layer"
@@ -20,16 +20,10 @@ HEADLINE_ROWS = (
     *IMSIMCSE[:2],
 )
 ROWS = (
-    Row("SimCSE at Focal's temperature", "simcse", {"temperature": 0.07}),
+    AT_FOCALS_TEMPERATURE,
     Row("only dimension-wise", "dimension_wise", {"dimension_temperature": 0.05}),
-    Row("Barlow Twins, M = 0", "barlow_twins"),
-    Row("Barlow Twins, full rank", "barlow_twins", {"artificial_rows": missing_rank(1)}),
+    *BARLOW_TWINS,
 )
-NOISE = (
-    Row("+noise on negatives", "noise", {"on": "negatives", "variance": 0.1}),
-    Row("+noise on positives", "noise", {"on": "positives", "variance": 0.1}),
-)
-"""Only with [CLS]: the variance counts in the units of the head's tanh."""
 
 UNTRAINED = (
     Row("plain"),
@@ -94,6 +88,7 @@ declare(
         baseline="SimCSE",
         rows=(
             *ALONE,
+            # noise counts in the units of the head's tanh
             *(replace(row, against=row.against or _gains_from(row)) for row in (*IN_BOTH, *NOISE)),
             *(_in_the_mean(replace(row, against=row.against or _gains_from(row))) for row in IN_BOTH),
         ),
