@@ -17,8 +17,6 @@ from cselab_widgets import (
     WhiteningLab,
     WordContributions,
 )
-from cselab_widgets.panels.rank_lab import NORMAL
-from cselab_widgets.panels.whitening_lab import PLANE
 
 from cselab import SentenceEncoder
 from cselab.data import Pairs
@@ -85,12 +83,12 @@ PANELS = {
     ),
     "RankLab": (
         lambda key: RankLab(vectors=VIEWS, batch_size=8, key=key),
-        {"batch_size": 32, "dimensions": 4, "artificial_rows": 32, "source": NORMAL},
+        {"batch_size": 32, "dimensions": 4, "artificial_rows": 32, "broken": True},
     ),
     "TrainingMonitor": (lambda key: TrainingMonitor({"SimCSE": [ROWS, ROWS]}, key=key), {}),
     "WhiteningLab": (
         lambda key: WhiteningLab(vectors=VIEWS, strategy="group", batch_size=30, key=key),
-        {"source": PLANE, "strategy": "ZCA", "num_groups": 3, "batch_size": 20, "eps": 0.1, "stage": 1},
+        {"broken": True, "strategy": "ZCA", "num_groups": 3, "batch_size": 20, "eps": 0.1, "stage": 1},
     ),
     "WordContributions": (
         lambda key: WordContributions(

@@ -36,6 +36,7 @@ def written(file, content):
         ("t.txt", "<3 this is love\n<unk> is a token", ["<3 this is love", "<unk> is a token"]),
         ("t.txt", "one\ttab\n", ["one\ttab"]),
         ("t.txt", "one\rtwo\r", ["one", "two"]),
+        ("corpus", "One \u2028 sentence\ntwo", ["One \u2028 sentence", "two"]),
         ("t.txt", "one\r\r\ntwo\r\r\n", ["one", "two"]),
         ("t.csv", "id,text\r1,one\r2,two\r", ["one", "two"]),
         ("t.csv", f"text\n{'one ' * 50_000}two\n", ["one " * 50_000 + "two"]),
@@ -177,6 +178,9 @@ def test_pairs_in_memory_are_the_same_in_every_form():
     for form, held in in_memory(FRAME[["score", "sentence2", "sentence1"]].rename(columns={"score": "similarity"})):
         if form not in ("zip", "values", "objects"):
             assert as_pairs(held).scores == FRAME["score"].tolist(), form
+    dicts = FRAME.to_dict("records")
+    mixed = [dicts[0], *(dict(reversed(one.items())) for one in dicts[1:])]  # by name, whatever the order
+    assert as_pairs(mixed).sentences1 == FRAME["sentence1"].tolist()
 
 
 def test_rows_in_memory_are_the_same_in_every_form():

@@ -23,7 +23,7 @@ def test_the_total_is_the_sum_of_the_terms(two):
 
 def test_adding_joins_terms_and_adds_up_those_of_the_same_name(two):
     a, b = two
-    assert (a + b).floats() == {"pull": 2.0, "push": 2.5, "spread": 7.0}
+    assert (a + b).floats() == sum([a, b]).floats() == {"pull": 2.0, "push": 2.5, "spread": 7.0}
     assert a.floats() == {"pull": 2.0, "push": -0.5}  # unchanged
 
 

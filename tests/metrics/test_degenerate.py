@@ -33,4 +33,6 @@ def test_directions_do_not_depend_on_the_type(kind):
     for measure in (mean_cosine, uniformity, effective_rank, feature_correlation, rank, turned):
         assert measure(rows) == pytest.approx(measure(floats), rel=1e-4)
         if np.dtype(kind).isnative:
-            assert measure(torch.from_numpy(rows)) == pytest.approx(measure(rows), rel=1e-6)
+            tensor = torch.from_numpy(rows)
+            tensor.requires_grad_(tensor.is_floating_point())
+            assert measure(tensor) == pytest.approx(measure(rows), rel=1e-6)

@@ -146,7 +146,7 @@ def test_sliders_move_plots_that_a_busy_page_loads_late_and_their_pictures_are_t
     for number, title, last, earlier in [(0, "Step {}", "3", "2"), (1, "SimCSE, step {}", "3", "0")]:
         panel = page.locator(".jp-OutputArea-output").nth(number)
         expect(panel).to_contain_text(title.format(last))
-        point = panel.locator(".scatterlayer .trace:nth-child(4) .point").last  # where the method stands; a sentence
+        point = panel.locator(".scatterlayer .trace:nth-child(5) .point").last  # where the method stands; a sentence
         place = point.get_attribute("transform")
         panel.locator(".noUi-handle").press("ArrowLeft")
         expect(panel.locator(".widget-readout").first).to_have_text(earlier)
@@ -260,7 +260,7 @@ def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_
     box = cells.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.75 * box["height"])
     told("told", [1])
-    expect(page.locator(".cselab-details").nth(3)).to_contain_text("+2.00")
+    expect(page.locator(".cselab-details").nth(3)).to_contain_text("+2.0 points")
 
 
 def test_running_a_cell_four_times_leaves_one_live_panel(open_and_run, lab, told):
@@ -281,7 +281,7 @@ def test_a_page_whose_plotly_js_comes_last_shows_the_plots_and_moves_them(page, 
 
     plot = page.locator(".cselab-panel")
     expect(plot).to_contain_text("Step 20")
-    point = plot.locator(".scatterlayer").last.locator(".trace:nth-child(4) .point").last  # the method here
+    point = plot.locator(".scatterlayer").last.locator(".trace:nth-child(5) .point").last  # the method here
     place = point.get_attribute("transform")
     plot.locator("input[type=range]").fill("0")
     expect(plot).to_contain_text("Step 0")
@@ -402,9 +402,9 @@ def test_the_labs_hear_their_controls_and_tell_python(open_notebook, lab):
     whitening, loss, sphere, cosines = (cells.nth(number) for number in (1, 2, 3, 4))
 
     whitening.get_by_role("tab", name="How does whitening work?").click()
-    expect(whitening).to_contain_text("Two channels, turned back: ZCA")
+    expect(whitening).to_contain_text("Turned back (ZCA)")
     whitening.locator(".noUi-handle").last.press("ArrowLeft")
-    expect(whitening).to_contain_text("Two channels, scaled: PCA")
+    expect(whitening).to_contain_text("Scaled (PCA)")
     expect(whitening).to_contain_text("python: 3")
 
     loss.get_by_role("tab", name="What does this batch look like?").click()

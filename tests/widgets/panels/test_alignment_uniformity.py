@@ -83,7 +83,6 @@ def test_the_score_over_the_steps_moves_with_the_plane(histories):
         drawn = traces(panel, step=step)
         assert drawn["SimCSE: score"].y == (49.0, 58.25, 61.5)
         assert (drawn["SimCSE: score here"].x, drawn["SimCSE: score here"].y) == (x, y)
-        assert drawn["step"].x == (step, step)
 
 
 def seeds() -> list[list[dict]]:

@@ -96,6 +96,13 @@ def test_a_curve_is_the_formula_of_one_sentence():
         assert gradient == pytest.approx((share - 1) / 0.1)
 
 
+def test_the_curve_of_a_negative_is_its_softmax():
+    found = curve("InfoNCE", Setting(temperature=0.1), "negative", 8, 0.8, 0.2)
+    for cosine, gradient in zip(found.cosines, found.gradients, strict=True):
+        total = math.exp(8) + math.exp(cosine / 0.1) + 6 * math.exp(2)
+        assert gradient == pytest.approx(math.exp(cosine / 0.1) / total / 0.1)
+
+
 @pytest.mark.parametrize("name", LOSSES)
 @pytest.mark.parametrize("pair", ["positive", "negative"])
 def test_every_gradient_is_the_slope_of_its_loss(name, pair):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 from cselab_widgets import WhiteningLab
-from cselab_widgets.panels.whitening_lab import PLANE, STAGES, outcome, plane_points
+from cselab_widgets.panels.whitening_lab import STAGES, outcome
 from drawn import traces
 from numpy.testing import assert_allclose
 from torch.testing import assert_close
@@ -49,6 +49,21 @@ def test_zca_makes_all_variances_one_and_other_sentences_nearly(lab):
     assert 0.1 < others.min() < others.max() < 10
 
 
+def test_variances_are_those_along_the_axes_of_the_batch(lab, vectors):
+    lab.set(strategy="PCA")
+    batch, others = (vectors[0][rows].astype(np.float32).astype(float) for rows in lab.state.rows)
+    values, axes = np.linalg.eigh(np.cov(batch.T, bias=True))
+    drawn = traces(lab)
+    assert_allclose(drawn["spectrum: batch, before"].y, values[::-1], rtol=1e-3)
+    held_out = ((others @ axes).var(0) / values)[::-1]
+    assert_allclose(drawn["spectrum: held-out sentences, after"].y, held_out, rtol=1e-3)
+
+
+def test_a_broken_batch_has_a_quarter_of_the_width(lab):
+    lab.set(broken=True)
+    assert "fitted on 2 of 60" in lab.summary() and len(outcome(lab.state).others) == 58
+
+
 def test_a_batch_smaller_than_the_width_blows_other_sentences_up_and_groups_cure_it(lab):
     small = traces(lab, strategy="ZCA", batch_size=5)
     assert len(small["spectrum: batch, after"].y) == 4  # 5 rows have 4 directions
@@ -63,7 +78,8 @@ def test_a_batch_smaller_than_the_width_blows_other_sentences_up_and_groups_cure
 
 
 def test_the_stages_of_the_plane_are_those_of_the_text():
-    lab = WhiteningLab(vectors=plane_points()[0], source=PLANE, strategy="ZCA", batch_size=160)
+    cloud = np.random.default_rng(0).normal(size=(640, 2)) * [1.0, 0.25]
+    lab = WhiteningLab(vectors=cloud @ [[0.8, 0.6], [-0.6, 0.8]] + [1.6, 1.2], strategy="ZCA", batch_size=160)
     shown = {stage: traces(lab, stage=stage)["points"] for stage in range(len(STAGES))}
     covariances = {stage: covariance_of([points.x, points.y]) for stage, points in shown.items()}
     assert abs(np.mean(shown[0].x)) > 1 and abs(np.mean(shown[1].x)) < 1e-3
@@ -73,10 +89,12 @@ def test_the_stages_of_the_plane_are_those_of_the_text():
     assert_allclose(covariances[4], np.eye(2), atol=1e-3)
     moved = [np.hypot(*(np.array([shown[s].x, shown[s].y]) - [shown[1].x, shown[1].y])).mean() for s in (3, 4)]
     assert moved[1] < moved[0]  # ZCA changes the data least
+    before = traces(lab, stage=4)["points before"]
+    assert (before.x, before.y) == (shown[0].x, shown[0].y)
 
 
 def test_pca_ends_at_its_own_stage(lab):
-    state = WhiteningLab(vectors=lab.state.views, strategy="PCA", batch_size=40).state
+    state = WhiteningLab(vectors=lab.state.vectors, strategy="PCA", batch_size=40).state
     found = outcome(state)
     assert_close(found.batch_after, found.fitted.at(3, found.batch))
 
@@ -89,11 +107,10 @@ def test_eps_keeps_small_directions_small(lab):
 def test_the_built_in_encoder_takes_sentences_of_ones_own(tiny_encoder):
     encoder, sentences = tiny_encoder
     lab = WhiteningLab(encoder, sentences, batch_size=10)
-    views = lab.state.views
-    assert views.shape == (1, 14, 8)
+    assert lab.state.vectors.shape == (14, 8)
     assert lab.state.source == "tiny" and lab.state.num_groups == 4 and lab.state.groups == 1
     again = WhiteningLab(encoder, sentences, batch_size=10)
-    assert np.array_equal(views, again.state.views)  # the same masks each time
+    assert np.array_equal(lab.state.vectors, again.state.vectors)  # the same masks each time
     assert not encoder.training
 
 

@@ -9,12 +9,13 @@ const cselabFigure = (() => {
   const NARROW = 700;
   const MIDDLE = 1000;
   const LINE = 20; // pixels a line of the legend
-  const TALL = [0, 380, 330, 300]; // pixels, a plane that stands alone, or beside others
+  const TALL = [0, 420, 420, 330]; // pixels, a plane that stands alone, or beside others
   const LOW = 270; // on a narrow page
-  const WIDE = [0, 1000, 660]; // pixels: so wide at most
+  const WIDE = [0, 1400, 680]; // pixels: so wide at most
   const HEAD = 24; // pixels of a line of a title in a saved picture
   const ABOVE = 14; // pixels between a title and its plot
-  const MAP = 640; // pixels of a plane with a text beside it, at most, or half of the room
+  const BESIDE = 260; // pixels of the text beside a plane
+  const MAP = 640; // pixels of a square plane with a text beside it, at most, or half of the room
   const TOUCH = matchMedia("(hover: none)");
   const STILL = matchMedia("(prefers-reduced-motion: reduce)");
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
@@ -62,11 +63,13 @@ const cselabFigure = (() => {
     const { title, transition, ...layout } = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
-    const ends = bare ? [] : data.filter(({ mode }) => mode === "text").flatMap(({ text }) => text ?? []);
+    const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
+    const ends = bare ? [] : data.filter(({ mode }) => mode === "text").flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
     const margin = { l: bare ? 28 : 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
+      data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo)); // text beside it is out of sight
       data.forEach((trace) => trace.text?.[0]?.map && Object.assign(trace, { text: trace.text.map((row) => row.map(inWholeNumbers)), textfont: { size: 11 } }));
     }
     const names = yaxis.ticktext ?? [];
@@ -233,10 +236,7 @@ const cselabFigure = (() => {
       const text = made("div", "reads");
       cell.append(title, el, text, note);
       planes.append(cell);
-      const pointed = ([found]) => {
-        const read = text.querySelector(".cselab-read"); // the text of the point under the pointer
-        if (found && read) read.innerHTML = found;
-      };
+      const pointed = ([found]) => found && ((text.querySelector(".cselab-read") ?? text).innerHTML = found);
       return { cell, title, el, text, note, draw: plot(Plotly, el, told, pointed) };
     };
     // The panel shows the controls of the question that is asked; see panel.css.
@@ -257,9 +257,8 @@ const cselabFigure = (() => {
       place.style.minHeight = "";
       const visible = questions.length ? questions[question][1] : parts.map((_, i) => i);
       const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
-      const usual = width < NARROW ? LOW : (TALL[columns] ?? LOW);
-      const limit = parts.some(({ layout }) => layout.meta.reads) ? Infinity : (WIDE[columns] ?? Infinity);
-      const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), limit);
+      const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), WIDE[columns] ?? Infinity);
+      const usual = width < NARROW ? LOW : Math.min(TALL[columns] ?? LOW, Math.round(0.75 * each));
       const names = ({ layout: { yaxis } }) => Math.min(LONG, widest(yaxis?.ticktext ?? [])); // no legend stands above them
       const tops = parts.map((part) => tallness(legendNames(part), each - 16 - names(part)));
       const highest = Math.max(...visible.map((i) => tops[i]));
@@ -280,7 +279,8 @@ const cselabFigure = (() => {
         shown.note.textContent = words;
         if (shown.reads !== reads) shown.text.innerHTML = shown.reads = reads; // by Python, which escapes what users give
         shown.text.classList.toggle("cselab-reading", Boolean(reads));
-        shown.draw({ ...part, config }, fitted(tall || usual, top), reads && room >= NARROW ? Math.min(room / 2, MAP) : room);
+        const beside = part.layout.yaxis.scaleanchor ? Math.max(room / 2, room - MAP) : BESIDE;
+        shown.draw({ ...part, config }, fitted(tall || usual, top), reads && room >= NARROW ? room - beside : room);
       });
     };
     const refit = () => {

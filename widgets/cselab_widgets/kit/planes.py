@@ -15,8 +15,8 @@ class Plane(NamedTuple):
     """One of a panel's planes: its answer as a title, traces in it, its axes (as Plotly takes them).
 
     `square`: both axes have one scale. `words`: two lines at most, shown under it. `tall`: pixels that its rows need;
-    by default the room decides. `layout`: more of Plotly's layout. `reads`: HTML beside the plane; its element
-    `.cselab-read` gives way to the text of the point under the pointer.
+    by default the room decides. `layout`: more of Plotly's layout. `reads`: HTML beside the plane; it, or its
+    element `.cselab-read`, gives way to the text of the point under the pointer.
     """
 
     title: str

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from cselab.data import Pairs
 
 RANDOM = (-4.0, -3.875)  # the uniformity of random vectors: about -4 + 8 / d in d dimensions, here of 64 and more
-NAMES_APART = 0.2  # of the extent of a path: between two steps that are named
+APART = 0.09  # of the plane: between two steps that are named
+HEADS = {"symbol": "arrow", "angleref": "previous", "opacity": 1, "line": {"width": 0}}  # of arrows
 KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
 
 
@@ -144,26 +145,27 @@ class AlignmentUniformityState(State):
 
 
 def planes(state: AlignmentUniformityState) -> list[Plane]:
-    """Paths in the plane; the score over the steps; and one checkpoint's cosines by grade.
+    """Paths in the plane; one checkpoint's cosines by grade; and the score over the steps.
 
-    Four traces per method: all its seeds (if several), its whole path from a ring, with arrow heads and steps, its
-    path so far and its current place. One more marks the kept step.
+    Four traces per method: all its seeds (if several), its whole path, its path so far with arrow heads, and its
+    current place. Three more: the numbers of the steps of a method alone, the kept step, and what was picked.
     """
     styles = category_styles(state.paths)
     if len(styles) == 1:
         styles = {method: Style(AFTER, style.symbol) for method, style in styles.items()}
     numbers = {(point.method, point.seed, point.at.step): row for row, point in enumerate(state.checkpoints)}
     across, up = _ranges(state)
-    traces = [_random(up)]
+    traces = [_random(up), _better(across, up)]
     for method in state.paths:
         traces += _in_the_plane(state, method, styles[method], numbers)
-    traces += [_kept(state, styles, numbers), _picked(state)]
+    traces += [_step_names(state), _kept(state, styles, numbers), _picked(state)]
     axes = (
         {"title": {"text": "uniformity (lower: spread more evenly)"}, "range": across},
         {"title": {"text": "alignment (lower: pairs closer)"}, "range": up},
     )
-    words = f"Lower left is better. A ring marks the start{', a star the kept step' * state.scored}."
-    drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, *axes, tall=400, words=words)]
+    words = "Arrows lead from step to step." + " The star is the kept step." * state.scored
+    words += " Click a point for its cosines." * (state.bands is not None)
+    drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, *axes, words=words)]
     if state.scored:
         scores = _score_curves(state, styles, numbers)
         drawn.append(Plane(_best(state), scores, {"title": {"text": "step"}}, {"title": {"text": "dev score"}}))
@@ -173,22 +175,33 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
 
 
 def _standing(state: AlignmentUniformityState) -> str:
-    """Where a method that is alone stands."""
+    """Where a method that is alone stands; which of several is ahead."""
     if len(state.paths) > 1:
-        return ""
+        ends = {method: state.travelled(method)[-1] for method in state.paths}
+        even = min(ends, key=lambda method: ends[method].uniformity)
+        close = min(ends, key=lambda method: ends[method].alignment)
+        pairs = "and has" if even == close else f"{escape(close)} has"
+        return f": {escape(even)} is spread most evenly{',' * (even != close)} {pairs} the closest pairs"
     method = next(iter(state.paths))
     first, here = state.paths[method][0], state.travelled(method)[-1]
     if here == first:
         return ""
-    spread = "more" if here.uniformity < first.uniformity else "less"
-    pairs = "closer" if here.alignment < first.alignment else "farther apart"
-    return f": {spread} evenly spread, pairs {pairs}"
+    spread = "more evenly spread (better)" if here.uniformity < first.uniformity else "less evenly spread (worse)"
+    pairs = "closer (better)" if here.alignment < first.alignment else "farther apart (worse)"
+    return f": {spread}, pairs {pairs}"
 
 
 def _best(state: AlignmentUniformityState) -> str:
-    """The highest score of a method at the step."""
+    """The highest score of a method at the step; of one alone, the change of its score."""
     here = [(at.score, method) for method in state.paths for at in state.travelled(method)[-1:] if at.score is not None]
-    return "Dev score {:.1f} by {}".format(*max(here)) if here else "Dev score"
+    if not here:
+        return "Dev score"
+    score, method = max(here)
+    start = state.paths[method][0].score
+    if len(state.paths) > 1 or start is None or state.step == state.steps[0]:
+        return f"Dev score {score:.1f} by {method}"
+    way = "rises" if score > start else "falls"
+    return f"{'Yes' if score > start else 'No'}: the dev score {way} from {start:.1f} to {score:.1f}"
 
 
 def summary(state: AlignmentUniformityState) -> str:
@@ -210,10 +223,7 @@ def summary(state: AlignmentUniformityState) -> str:
 
 def explain(state: AlignmentUniformityState) -> str:
     """The explanation of the picture."""
-    seeds = any(len(paths) > 1 for paths in state.seeds.values())
-    said = ["Thin lines are seeds, thick ones their mean."] * seeds
-    said += ["Click a point for its cosines."] * (state.bands is not None)
-    return " ".join(said)
+    return "Thin lines are seeds, thick ones their mean." * any(len(paths) > 1 for paths in state.seeds.values())
 
 
 class AlignmentUniformity(Panel):
@@ -403,26 +413,26 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
     traces = []
     if not single:
         traces.append(_bundle(method, seeds, style.color, numbers))
-    marker = {"symbol": "arrow", "angleref": "previous", "size": [0] + [17] * (len(path) - 1)}
-    named = {"mode": "lines+markers+text", "texttemplate": _step_names(path), "textposition": "top center"}
+    apart = _apart(state, method)
+    heads = [14 * (row in apart[1:]) for row in range(len(travelled))]
+    rows = {"customdata": [numbers[method, 0, at.step] for at in path]} if single else {}
     traces += [
+        go.Scatter(
+            **_places(path),
+            **_hover(method, path),
+            **rows,
+            uid=f"{method}: path",
+            mode="lines+markers",
+            line={"color": style.color, "width": 1},
+            marker={"size": 5},
+        ),
         go.Scatter(
             **_places(travelled),
             uid=f"{method}: travelled",
             hoverinfo="skip",
             mode="lines+markers",
-            marker={"symbol": "circle-open", "size": [14] + [0] * (len(travelled) - 1), "line": {"width": 2.5}},
-            line={"color": style.color, "width": 3},
-        ),
-        go.Scatter(
-            **_places(path),
-            **_hover(method, path),
-            **({"customdata": [numbers[method, 0, at.step] for at in path]} if single else {}),
-            uid=f"{method}: path",
-            **(named if len(state.paths) == 1 else {"mode": "lines+markers"}),
-            opacity=0.9,
-            line={"color": style.color, "width": 1},
-            marker=marker,
+            marker={**HEADS, "size": heads},
+            line={"color": style.color, "width": 3, "backoff": 0},
         ),
         go.Scatter(
             **_places(here),
@@ -430,22 +440,42 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             **({"customdata": [numbers[method, 0, at.step] for at in here]} if single else {}),
             uid=f"{method}: here",
             name=method if here[0].score is None else f"{method}  {here[0].score:#.4g}",
+            showlegend=len(state.paths) > 1,
             mode="markers",
-            marker={"color": style.color, "symbol": style.symbol, "size": 15, "line": {"color": INK, "width": 1}},
+            marker={"color": style.color, "symbol": style.symbol, "size": 20, "opacity": 1},
         ),
     ]
     return traces
 
 
-def _step_names(path: Path) -> list[str]:
-    """The number of each step, the ends first; empty where it would overlap another."""
-    places = np.array([[at.uniformity, at.alignment] for at in path])
-    places = places / np.ptp(places, axis=0).clip(min=1e-9)
-    named: list[int] = []
-    for row in [len(path) - 1, *range(len(path) - 1)]:
-        if all(np.abs(places[row] - places[other]).max() > NAMES_APART for other in named):
-            named.append(row)
-    return [f"{at.step}" if row in named else "" for row, at in enumerate(path)]
+def _apart(state: AlignmentUniformityState, method: str) -> list[int]:
+    """The rows of a path that have room for a name or an arrow head: the start, the end, and what is far from them."""
+    across, up = _ranges(state)
+    drawn = np.array([[at.uniformity, at.alignment] for at in state.paths[method]]) / [np.ptp(across), np.ptp(up)]
+    rows = [0]
+    for row in [len(drawn) - 1, *range(len(drawn))]:
+        if all(np.abs(drawn[row] - drawn[other]).max() > APART for other in rows):
+            rows.append(row)
+    return rows
+
+
+def _step_names(state: AlignmentUniformityState) -> go.Scatter:
+    """The steps of a method alone, to the right of its path."""
+    method, path = next(iter(state.paths.items()))
+    named = _apart(state, method)
+    ways = [(path[max(row - 1, 0)], path[min(row + 1, len(path) - 1)]) for row in named]
+    rising = [(b.alignment - a.alignment) * (b.uniformity - a.uniformity) > 0 for a, b in ways]
+    return go.Scatter(
+        **_places([path[row] for row in named]),
+        text=[f"step {path[row].step}" for row in named],
+        textposition=["bottom right" if up else "top right" for up in rising],
+        uid="steps",
+        mode="markers+text",
+        marker={"size": 13, "opacity": 0},
+        hoverinfo="skip",
+        showlegend=False,
+        visible=len(state.paths) == 1,
+    )
 
 
 def _bundle(method: str, seeds: tuple[Path, ...], color: str, numbers: dict) -> go.Scatter:
@@ -478,14 +508,12 @@ def _kept(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: d
         hovertemplate="%{text}<extra></extra>",
         customdata=[numbers[point.method, point.seed, point.at.step] for point in kept],
         uid="kept",
-        name="kept",
-        showlegend=bool(kept),
         mode="markers",
         marker={
             "symbol": "star",
-            "size": 14,
+            "size": 13,
             "color": KEPT,
-            "line": {"color": [styles[point.method].color for point in kept], "width": 2},
+            "line": {"color": [styles[point.method].color for point in kept], "width": 1.5},
         },
     )
 
@@ -504,10 +532,7 @@ def _picked(state: AlignmentUniformityState) -> go.Scatter:
 
 def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: dict) -> list[go.Scatter]:
     """The score over the steps, and a dot for each method's current place."""
-    scores = [point.at.score for point in state.checkpoints if point.at.score is not None]
-    line = {"color": INK, "width": 1, "dash": "dot"}
-    ends = {"x": [state.step] * 2, "y": rounded([min(scores), max(scores)])}
-    traces = [go.Scatter(**ends, uid="step", mode="lines", line=line, hoverinfo="skip")]
+    traces = []
     for method, path in state.paths.items():
         scored = [(at.step, at.score) for at in path if at.score is not None]
         here = [(step, score) for step, score in scored if step <= state.step][-1:]
@@ -522,8 +547,8 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
                 **rows,
                 uid=f"{method}: score",
                 mode="lines+markers",
-                line={"color": color, "width": 1.5},
-                marker={"size": 4},
+                line={"color": color, "width": 2.5},
+                marker={"size": 7},
                 **common,
             ),
             go.Scatter(
@@ -531,7 +556,7 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
                 y=rounded(score for _, score in here),
                 uid=f"{method}: score here",
                 mode="markers",
-                marker={"color": color, "size": 10, "line": {"color": INK, "width": 1}},
+                marker={"color": color, "size": 16},
                 **common,
             ),
         ]
@@ -550,7 +575,8 @@ def _cosines(state: AlignmentUniformityState, bands: Bands) -> Plane:
     for trace in hills:
         trace.visible = at is not None
     limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
-    return Plane(title, hills, *ridge_axes(bands, limits))
+    words = f"A hill has the cosines of all pairs of one {bands.title}. A good encoder puts the hills in order."
+    return Plane(title, hills, *ridge_axes(bands, limits), words=words)
 
 
 def _of_seed(state: AlignmentUniformityState, point: Checkpoint) -> str:
@@ -579,9 +605,26 @@ def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
     across = [point.at.uniformity for point in state.checkpoints]
     left = min(RANDOM[0], *across) - 0.1
     up = [point.at.alignment for point in state.checkpoints]
-    room = 0.5 * max(max(up) - min(up), 0.05)
-    right = max(across) + 0.08 * (max(across) - left)
+    room = 0.35 * max(max(up) - min(up), 0.05)
+    right = max(across) + 0.2 * (max(across) - left)
     return rounded([left, right]), rounded([max(0.0, min(up) - room), max(up) + room])
+
+
+def _better(across: list[float], up: list[float]) -> go.Scatter:
+    """An arrow to the better corner, at a place that no path reaches: below the paths, right of random vectors."""
+    side, tall = np.ptp(across), np.ptp(up)
+    return go.Scatter(
+        x=rounded([across[0] + 0.2 * side, across[0] + 0.14 * side]),
+        y=rounded([up[0] + 0.16 * tall, up[0] + 0.06 * tall]),
+        text=["better", ""],
+        textposition="top right",
+        uid="better",
+        mode="lines+markers+text",
+        line={"color": INK, "width": 2},
+        marker={**HEADS, "size": [0, 14], "color": INK},
+        hoverinfo="skip",
+        showlegend=False,
+    )
 
 
 def _random(up: list[float]) -> go.Scatter:

@@ -111,9 +111,22 @@ class PaperVsOursState(State):
 
     @cached_property
     def rows(self) -> list[str]:
-        """The rows of the map of gains, the first on top."""
+        """The rows of the map of gains, the first on top; those of single runs last."""
         column = self.frame[self.frame["column"] == self.sort].sort_values("gain", ascending=False)
-        return list(dict.fromkeys([*column["row"], *self.frame["row"]]))
+        rows = dict.fromkeys([*column["row"], *self.frame["row"]])
+        return sorted(rows, key=lambda row: row in self.single)
+
+    @cached_property
+    def single(self) -> set[str]:
+        """The rows of which no gain has an interval."""
+        return {*self.frame["row"]} - {*self.frame["row"][self.frame["gain_low"].notna()]}
+
+    @cached_property
+    def tests(self) -> list[str]:
+        """The columns of the map of gains: an average, then the rest, the largest mean gain first."""
+        known = self.frame[self.frame["gain_low"].notna()]
+        means = (known if len(known) else self.frame).groupby("column")["gain"].mean()
+        return sorted(self.columns, key=lambda test: (not test.startswith("Avg"), -means.get(test, 0.0)))
 
     @property
     def decided(self) -> "pandas.Series[bool]":
@@ -180,7 +193,10 @@ def answer(state: PaperVsOursState) -> str:
 
 def _gains(state: PaperVsOursState) -> list[Plane]:
     """A cell for each row and column: the number of a gain, in colour where the seeds decide its sign."""
-    tests, methods, lines = state.columns, state.rows, state.lines
+    tests, methods, lines = state.tests, list(state.rows), state.lines
+    many = len(methods) - len(state.single)
+    if 0 < many < len(methods):
+        methods.insert(many, "")  # a line for the words "single runs"
     cells = [[lines.get((method, test)) for test in tests] for method in methods]
     coloured, rows = state.frame["gain"].where(state.decided, 0.0).to_numpy(), state.frame.to_dict("records")
     heat = go.Heatmap(
@@ -189,10 +205,10 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         y=list(range(len(methods))),
         text=[["" if line is None else _gain_cell(rows[line]) for line in row] for row in cells],
         customdata=cells,
-        hovertext=[["" if line is None else _gain_hover(rows[line]) for line in row] for row in cells],
+        hovertext=[["" if line is None else "<br>".join(_gain_in_words(rows[line])) for line in row] for row in cells],
         texttemplate="%{text}",
         textfont={"size": 13},
-        hovertemplate="%{hovertext}<extra></extra>",
+        hoverinfo="none",
         uid="gains",
         colorscale=COLOURS,
         zmin=-_limit(coloured),
@@ -201,11 +217,14 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         xgap=1,
         ygap=1,
     )
-    names = [f"<b>{escape(name)}</b>" if name in state.chosen else escape(name) for name in methods]
+    names = [
+        f"<b>{escape(name)}</b>" if name in state.chosen else escape(name) or "<i>single runs</i>" for name in methods
+    ]
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
     across = {**plain, "side": "top", "fixedrange": True, "autotickangles": [0, 90]}
     up = {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]}
-    return [Plane(escape(counted(state)), [heat], across, up, tall=CELL * len(methods))]
+    reads = "Point at a gain for its interval and the paper's gain; click it for all tests of its row."
+    return [Plane(escape(counted(state)), [heat], across, up, tall=CELL * len(methods), reads=reads)]
 
 
 def _gain_cell(one: Mapping[str, Any]) -> str:
@@ -218,17 +237,14 @@ def _limit(values: np.ndarray) -> float:
     return max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
-def _gain_hover(one: Mapping[str, Any]) -> str:
-    words = [f"<b>{escape(str(one['row']))}</b>, {escape(str(one['column']))}"]
-    words += [f"{name} {text}" for name, text in _gain_in_words(one).items()]
-    return "<br>".join(words)
-
-
-def _gain_in_words(line: Any) -> dict[str, str]:
+def _gain_in_words(one: Mapping[str, Any]) -> list[str]:
     """A gain in words: ours with its interval, and the paper's."""
-    ours = _in_words(line)["gain"]
-    published = "" if np.isnan(line["published_gain"]) else f"{line['published_gain']:+.2f}"
-    return {"here": ours, "published": published} if published else {"here": ours}
+    words = [f"<b>{escape(str(one['row']))}</b>", f"{escape(str(one['column']))}: {one['gain']:+.1f} points"]
+    if not np.isnan(one["gain_low"]):
+        words.append(f"95 % interval: {one['gain_low']:+.1f} to {one['gain_high']:+.1f}")
+    if not np.isnan(one["published_gain"]):
+        words.append(f"in the paper: {one['published_gain']:+.1f}")
+    return words
 
 
 def summary(state: PaperVsOursState) -> str:
@@ -245,16 +261,13 @@ def summary(state: PaperVsOursState) -> str:
 
 
 def counted(state: PaperVsOursState) -> str:
-    """The numbers of gains above and below the baseline; with several seeds, only decided gains count."""
-    single = state.frame["gain_low"].isna()
-    gain = state.frame["gain"].where(state.decided | single.all(), 0)
-    up, down, alone = int((gain > 0).sum()), int((gain < 0).sum()), int(single.sum())
-    if single.all():
-        return f"{up} of {alone} gains of single runs lie above {state.baseline}, {down} below"
-    told = (
-        f"{up} of {len(gain)} gains lie above {state.baseline}, {down} below, {len(gain) - up - down - alone} undecided"
-    )
-    return f"{told}, {alone} of a single run" if alone else told
+    """The numbers of gains above and below the baseline; with several seeds, only those with an interval count."""
+    known = state.frame["gain_low"].notna()
+    gain = state.frame["gain"].where(state.decided | ~known.any(), 0)
+    up, down, of = int((gain > 0).sum()), int((gain < 0).sum()), int(known.sum()) or len(gain)
+    single = "" if known.any() else " of single runs"
+    told = f"{up} of {of} gains{single} lie above {state.baseline}, {down} below"
+    return f"{told}, {of - up - down} undecided" if known.any() else told
 
 
 def _gains_in_words(state: PaperVsOursState) -> str:
@@ -265,7 +278,7 @@ def _gains_in_words(state: PaperVsOursState) -> str:
     cells = {
         method: {
             test: "" if line is None else f"{gain[line]:+.1f}" if decided[line] else f"({gain[line]:+.1f})"
-            for test in state.columns
+            for test in state.tests
             for line in [lines.get((method, test))]
         }
         for method in state.rows
@@ -292,7 +305,7 @@ def _gains_explained(state: PaperVsOursState) -> str:
     single = state.frame["gain_low"].isna()
     if not single.all():
         text += " Blue: above; orange: below; no colour: the 95 % interval contains 0."
-    return f"{text} In italics: a single run, no interval." if single.any() else text
+    return f"{text} In italics: single runs, without an interval." if single.any() else text
 
 
 def details(state: PaperVsOursState) -> str:
@@ -309,16 +322,9 @@ def details(state: PaperVsOursState) -> str:
 
 
 def _gains_of_chosen(state: PaperVsOursState) -> str:
-    """The rows that were picked, column by column, next to the published ones."""
-    parts = []
-    for method in state.chosen:
-        lines = [line for _, line in state.frame[state.frame["row"] == method].iterrows()]
-        told = [_gain_in_words(line) for line in lines]
-        names = list(dict.fromkeys(name for cells in told for name in cells))
-        tests = [escape(str(line["column"])) for line in lines]
-        rows = zip(tests, ([cells.get(name, "") for name in names] for cells in told), strict=True)
-        parts.append(f"<p><b>{escape(method)}</b></p>{number_table(['', *names], rows)}")
-    return "".join(parts)
+    """The gains of the rows that were picked."""
+    rows = state.frame.iloc[list(state.selection)].to_dict("records")
+    return "".join(f"<p>{'; '.join(_gain_in_words(row))}</p>" for row in rows)
 
 
 def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:
@@ -343,7 +349,8 @@ class PaperVsOurs(Panel):
             "gains" it needs row, column and gain.
         profile: of a named experiment.
         column: which of the experiment's columns to show; the first by default.
-        sort: "as published", or by "published", "ours", "difference", "gain", the largest first; gains by a column.
+        sort: "as published", or by "published", "ours", "difference", "gain", the largest first; gains by a column, at
+            first by the average.
         verdicts: for a frame: lines about the claims.
         title: its name.
         view: "numbers", or "gains".
@@ -406,6 +413,9 @@ class PaperVsOurs(Panel):
         else:
             frame = results
         frame = _complete(frame, view)
+        if view == "gains":
+            average = next((name for name in frame["column"] if name.startswith("Avg")), SORTED[0])
+            shown = {"sort": average, **shown}
         super().__init__(
             PaperVsOursState(
                 frame,

@@ -1,6 +1,6 @@
 """The rank bottleneck: how many directions a batch has, and how far losses between dimensions can fall."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -20,10 +20,10 @@ from ..kit.panel_vectors import named_views
 from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, rounded
 from ..kit.theme import AFTER, BEFORE, INK, OURS
 
-NORMAL = "normal numbers"
 DIMENSIONS = 48  # of the heat map
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
-BOUND, EXCLUDED = INK, "rgba(128, 128, 128, 0.16)"
+BROKEN = 4  # sentences
+EXCLUDED = "rgba(128, 128, 128, 0.16)"
 SIZES = (2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 
 
@@ -32,18 +32,20 @@ class RankLabState(State):
     """Two views of some sentences, the part of them that is used, and the artificial rows.
 
     Attributes:
-        sources: name -> two views [2, n, d].
-        source: which of them.
+        pair: two views of n sentences [2, n, d].
+        source: the name of the vectors.
         batch_size, dimensions: the paper's N and D: the first rows and channels are taken.
+        broken: a batch of `BROKEN` sentences in place of N.
         artificial_rows: the paper's M, rows of standard normal numbers put beneath both views.
         weight: of the entries off the diagonal, lambda_BT.
         temperature: of the dimension-wise loss (released scale).
         seed: of the artificial rows.
     """
 
-    sources: Mapping[str, np.ndarray]
-    source: str = shown("vectors of", "list", "sources")
-    batch_size: int = shown("batch size N", "slider", (), 64, ge=2, le="rows")
+    pair: np.ndarray
+    source: str
+    broken: bool = shown(f"break it: N = {BROKEN}", "toggle", (), False)
+    batch_size: int = shown("batch size N", "slider", (), 64, ge=2, le="rows", when="whole")
     dimensions: int = shown("dimensions D", "slider", (), 256, ge=2, le="width")
     artificial_rows: int = shown("artificial rows M", "slider", ARTIFICIAL, 0, ge=0)
     weight: float = 0.012
@@ -52,16 +54,25 @@ class RankLabState(State):
 
     @property
     def rows(self) -> int:
-        return self.sources[self.source].shape[1]
+        return self.pair.shape[1]
 
     @property
     def width(self) -> int:
-        return self.sources[self.source].shape[2]
+        return self.pair.shape[2]
+
+    @property
+    def whole(self) -> bool:
+        return not self.broken
+
+    @property
+    def size(self) -> int:
+        """N, the number of sentences in use."""
+        return min(self.batch_size, BROKEN) if self.broken else self.batch_size
 
     @cached_property
     def views(self) -> tuple[Tensor, Tensor]:
         """The two views [N, D] in float64."""
-        first, second = torch.from_numpy(self.sources[self.source][:2, : self.batch_size, : self.dimensions]).double()
+        first, second = torch.from_numpy(self.pair[:, : self.size, : self.dimensions]).double()
         return first, second
 
     @cached_property
@@ -70,9 +81,15 @@ class RankLabState(State):
         size = self.artificial_rows, self.dimensions
         return torch.from_numpy(np.random.default_rng(self.seed).normal(size=size)) if self.artificial_rows else None
 
-    def bound(self, batch_size: int | None = None) -> int:
-        """The highest rank with so many sentences, by default those of the batch."""
-        return min((batch_size or self.batch_size) + self.artificial_rows, self.dimensions)
+    @property
+    def bound(self) -> int:
+        """The highest rank with so many sentences and artificial rows."""
+        return min(self.size + self.artificial_rows, self.dimensions)
+
+    @property
+    def enough(self) -> int:
+        """The smallest batch, of at least two, whose correlations can have full rank."""
+        return max(self.dimensions - self.artificial_rows, 2)
 
     @cached_property
     def both(self) -> dict[str, list[Tensor]]:
@@ -101,16 +118,15 @@ class RankLabState(State):
     def floors(self) -> dict[str, float]:
         """The lowest that each loss can reach with this batch."""
         return {
-            "Barlow Twins": barlow_twins_floor(self.dimensions, self.bound(), self.weight),
+            "Barlow Twins": barlow_twins_floor(self.dimensions, self.bound, self.weight),
             "dimension-wise": dimension_contrastive_floor(self.dimensions, self.temperature),
         }
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The batch sizes of the lines: to where the batch has all dimensions, and beyond."""
-        knee = max(self.dimensions - self.artificial_rows, 2)
         far = round(max(1.6 * self.dimensions, 1.1 * self.rows))
-        return tuple(sorted({2, *(n for n in SIZES if n < far), knee, far}))
+        return tuple(sorted({2, *(n for n in SIZES if n < far), self.enough, far}))
 
     @cached_property
     def losses(self) -> dict[str, float]:
@@ -123,11 +139,7 @@ class RankLabState(State):
         }
 
 
-QUESTIONS = {
-    "How low can the loss get?": (0, 1),
-    "How many directions do N sentences have?": (2, 3),
-    "How many singular values are above 0?": (4,),
-}
+QUESTIONS = {"How low can the loss get?": (0, 1), "How many directions has a batch?": (2, 3)}
 
 
 @lru_cache(maxsize=64)
@@ -138,7 +150,7 @@ def _barlow_floors(sizes: tuple[int, ...], dimensions: int, artificial_rows: int
 
 
 def planes(state: RankLabState) -> list[Plane]:
-    """How far each loss can fall; the rank by the batch size, and the matrix; its singular values."""
+    """How far each loss can fall; the singular values of the correlations, and the matrix."""
     heat = heatmap(
         cross_correlation(*(view[:, :DIMENSIONS] for view in state.both["uncentred"])).numpy().round(3),
         "matrix",
@@ -148,22 +160,21 @@ def planes(state: RankLabState) -> list[Plane]:
     )
     return [
         *_floors(state),
-        _ranks(state),
+        _singular_values(state),
         matrix(
-            f"The first {len(heat.z)} of {state.dimensions} dimensions",
+            f"The correlations of the first {len(heat.z)} dimensions",
             heat,
             "dimension",
-            "The cross-correlation of the views. Barlow Twins pulls the diagonal to 1 and the rest to 0.",
+            "Of one view with the other. Barlow Twins pulls the diagonal to 1 and the rest to 0.",
         ),
-        _singular_values(state),
     ]
 
 
 def summary(state: RankLabState) -> str:
     """Ranks, floors and the losses reached."""
-    bound = state.bound()
+    bound = state.bound
     lines = [
-        f"Cross-correlation of {state.source}: N {state.batch_size}, D {state.dimensions}, "
+        f"Cross-correlation of {state.source}: N {state.size}, D {state.dimensions}, "
         f"M {state.artificial_rows} artificial rows",
         f"  rank {state.rank('uncentred')} uncentred, {state.rank('centred')} centred; "
         f"{'full rank' if bound == state.dimensions else f'at most {bound} of {state.dimensions}'}",
@@ -176,7 +187,7 @@ def summary(state: RankLabState) -> str:
 class RankLab(Panel):
     """Why a batch of 64 cannot make 768 dimensions independent, and the way around it (ImSimCSE, section 4).
 
-    Try: N below and above D; then M artificial rows until N + M = D.
+    Try: *break it*; then N below and above D, and M artificial rows until N + M = D.
 
     Args:
         encoder: an encoder or its name; two dropout views of `sentences` are correlated, or the one view of an argument
@@ -186,7 +197,6 @@ class RankLab(Panel):
         batch_size, dimensions, artificial_rows: N, D (all by default) and M.
         weight: lambda_BT; 0.012 in the released code.
         temperature: of the dimension-wise loss; 5 in the paper.
-        source: the vectors at first: the encoder's name, "vectors", or "normal numbers" (256 wide).
         key: see `Panel`.
 
     Raises:
@@ -203,7 +213,7 @@ class RankLab(Panel):
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
     questions = QUESTIONS
-    static_grid = ("batch_size", "artificial_rows")
+    static_grid = ("batch_size", "artificial_rows", "broken")
 
     def __init__(
         self,
@@ -214,20 +224,16 @@ class RankLab(Panel):
         dimensions: int | None = None,
         weight: float = 0.012,
         temperature: float = 5.0,
-        source: str | None = None,
         key: str | None = None,
         **shown: Any,
     ) -> None:
         name, views = named_views(encoder, sentences, vectors, 2)
         views = views[:2] if len(views) > 1 else np.concatenate([views, views])
-        sources = {name: views, NORMAL: normal_views()}
-        source = source or name
-        width = sources[source].shape[2] if source in sources else 0
         super().__init__(
             RankLabState(
-                sources=sources,
-                source=source,
-                dimensions=width if dimensions is None else dimensions,
+                views,
+                name,
+                dimensions=views.shape[2] if dimensions is None else dimensions,
                 weight=weight,
                 temperature=temperature,
                 **shown,
@@ -237,19 +243,11 @@ class RankLab(Panel):
 
     @staticmethod
     def options(state: RankLabState) -> dict[str, list[int]]:
-        """As many rows and dimensions as the source has."""
+        """As many rows and dimensions as there are."""
         return {
             "batch_size": sorted({n for n in SIZES if n <= state.rows} | {state.batch_size}),
             "dimensions": sorted({d for d in SIZES if d <= state.width} | {state.dimensions}),
         }
-
-    def _changed(self, changes: Mapping[str, Any]) -> RankLabState:
-        """A new source may have fewer rows and dimensions: then all are used."""
-        if "source" in changes and changes["source"] in self.state.sources:
-            _, rows, width = self.state.sources[changes["source"]].shape
-            fits = {"batch_size": min(self.state.batch_size, rows), "dimensions": min(self.state.dimensions, width)}
-            changes = {**fits, **changes}
-        return super()._changed(changes)
 
     def page_values(self) -> dict[str, Sequence[Any]]:
         state = self.state
@@ -263,89 +261,47 @@ class RankLab(Panel):
         return {name: cross_correlation(*views).numpy() for name, views in self.state.both.items()}
 
 
-def normal_views() -> np.ndarray:
-    """Two views [2, 256, 256] of standard normal vectors, a tenth of their variance noise."""
-    clean, *noise = np.random.default_rng(0).normal(size=(3, 256, 256))
-    return np.stack([0.9**0.5 * clean + 0.1**0.5 * each for each in noise]).astype(np.float32)
-
-
-def _by_size(
-    state: RankLabState, name: str, bound: Sequence[float], value: float, here: str, fill: str
-) -> tuple[list[go.Scatter], dict]:
-    """A bound of each batch size as a line, what it excludes as a shadow, this batch's `value` as a point; the axis."""
-    traces = [
-        go.Scatter(
-            x=list(state.sizes),
-            y=bound,
-            uid=name,
-            mode="lines",
-            line={"color": BOUND, "width": 3},
-            fill=fill,
-            fillcolor=EXCLUDED,
-            hovertemplate="N = %{x}: %{y}<extra></extra>",
-        ),
-        go.Scatter(
-            x=[state.batch_size],
-            y=[value],
-            uid=f"{name}: this batch",
-            mode="markers+text",
-            text=[f"  this batch: {here}"],
-            textposition="middle right",
-            marker={"color": OURS, "size": 15},
-            cliponaxis=False,
-            hovertemplate="N = %{x}: %{y}<extra>this batch</extra>",
-        ),
-    ]
-    return traces, {"title": {"text": "batch size N"}, "range": [0, state.sizes[-1]]}
-
-
-def _ranks(state: RankLabState) -> Plane:
-    rank = state.rank("uncentred")
-    bound = [state.bound(size) for size in state.sizes]
-    lines, x = _by_size(state, "bound", bound, rank, str(rank), "none")
-    lines[1].textposition = "bottom right" if rank > 0.1 * state.dimensions else "top right"
-    lines.append(
-        go.Scatter(
-            x=x["range"],
-            y=[state.dimensions] * 2,
-            uid="dimensions",
-            mode="lines",
-            hoverinfo="skip",
-            line={"color": INK, "dash": "dot", "width": 1.5},
-        )
-    )
-    return Plane(
-        f"{_rows(state)}: rank {rank} of {state.dimensions}",
-        lines,
-        x,
-        {"title": {"text": "rank"}, "range": [0, 1.15 * state.dimensions]},
-        words=f"Each sentence adds one direction, up to all {state.dimensions} (dotted). With the mean removed the "
-        f"rank is {state.rank('centred')}.",
-    )
-
-
 def _singular_values(state: RankLabState) -> Plane:
-    lines = []
-    for name, color, dash in (("uncentred", BEFORE, "solid"), ("centred", AFTER, "dash")):
-        values = state.singular_values[name][: state.rank(name)]
+    rank, lines = state.rank("uncentred"), []
+    for key, name, color, dash in (
+        ("uncentred", "as they are", BEFORE, "solid"),
+        ("centred", "mean removed", AFTER, "dash"),
+    ):
+        values = state.singular_values[key][: state.rank(key)]
         lines.append(
             go.Scatter(
                 x=np.arange(1, len(values) + 1),
                 y=values.astype(np.float32),
-                uid=f"singular values: {name}",
+                uid=f"singular values: {key}",
                 name=name,
                 mode="lines",
                 line={"color": color, "dash": dash, "width": 2.5},
                 hovertemplate="%{x}: %{y:.3g}<extra>" + name + "</extra>",
             )
         )
-    x = {"title": {"text": f"number, of D = {state.dimensions}"}, "range": [0, state.dimensions * 1.03]}
+    axis = decades(np.concatenate([line.y for line in lines]))
+    low, high = (10**end for end in axis["range"])
+    end = state.dimensions
+    missing = go.Scatter(
+        x=[rank, end, end, rank],
+        y=[low, low, high, high],
+        text=["", "", "", f" <br>  {end - rank} directions are missing" if rank < 0.7 * end else ""],
+        textposition="bottom right",
+        uid="missing",
+        mode="lines+text",
+        fill="toself",
+        fillcolor=EXCLUDED,
+        line={"width": 0, "color": INK},
+        hoverinfo="skip",
+        visible=rank < end,
+    )
     return Plane(
-        f"After {state.rank('uncentred')} singular values the rest are 0",
-        named_at_ends(lines, "names", log=True),
-        x,
-        {"title": {"text": "singular value"}, **decades(np.concatenate([line.y for line in lines]))},
-        words="A line ends where the singular values become 0; no loss can change the remaining directions.",
+        f"{_rows(state)}: rank {rank} of {end}",
+        [missing, *named_at_ends(lines, "names", log=True)],
+        {"title": {"text": f"direction, of D = {end}"}, "range": [0, end]},
+        {"title": {"text": "singular value"}, **axis},
+        words="The first value is high because all sentences share their mean. Without it, the remaining directions "
+        "have a larger part of each column, so the dashed line is higher.",
     )
 
 
@@ -353,31 +309,74 @@ def _floors(state: RankLabState) -> list[Plane]:
     """How low each loss can get: Barlow Twins depends on the batch size, the dimension-wise loss does not."""
     barlow = _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)
     flat = rounded([state.floors["dimension-wise"]]) * len(state.sizes)
-    enough = state.bound() == state.dimensions
-    answers = {
-        "Barlow Twins": (
-            f"N + M = {state.batch_size + state.artificial_rows} reaches all {state.dimensions} dimensions: "
-            "Barlow Twins can fall to 0"
-            if enough
-            else f"With {_rows(state)}, Barlow Twins cannot fall below {state.floors['Barlow Twins']:.3g}",
-            "No vectors reach the shadow. Each sentence and each artificial row lowers the line.",
+    full = state.bound == state.dimensions
+    answer = (
+        f"{_rows(state)} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
+        if full
+        else f"With {_rows(state)}, Barlow Twins cannot fall below {state.floors['Barlow Twins']:.3g}"
+    )
+    return [
+        _floor(
+            state,
+            "Barlow Twins",
+            answer,
+            barlow,
+            "No vectors reach the shadow. Each sentence and each artificial row lowers its edge.",
         ),
-        "dimension-wise": (
-            f"The dimension-wise loss: {state.floors['dimension-wise']:.3g}, whatever the batch",
-            "The line does not depend on N, so rank does not stop this loss.",
+        _floor(
+            state,
+            "dimension-wise",
+            f"The dimension-wise loss can fall to {flat[0]:.3g} with any batch",
+            flat,
+            "The edge does not depend on N: this loss needs no full rank.",
         ),
-    }
-    drawn = []
-    for (name, (answer, words)), line in zip(answers.items(), (barlow, flat), strict=True):
-        loss = state.losses[name]
-        lines, x = _by_size(state, name, line, round(loss, 4), f"{loss:.3g}", "tozeroy")
-        highest, lowest = max(loss, *line[2:]), min(line)
-        low = 0.0 if name == "Barlow Twins" else lowest - 0.5 * (highest - lowest)
-        y = {"title": {"text": "loss"}, "range": [low, highest + 0.12 * (highest - low)]}
-        drawn.append(Plane(answer, lines, x, y, words=words))
-    return drawn
+    ]
+
+
+def _floor(state: RankLabState, name: str, answer: str, floor: list[float], words: str) -> Plane:
+    """The floor by batch size with its shadow, and the fall that this batch leaves."""
+    loss, lowest, falling = state.losses[name], state.floors[name], name == "Barlow Twins"
+    highest = max(loss, *floor[2:])
+    named = state.enough if falling and state.size < 0.8 * state.enough else 0
+    low = 0.0 if falling else lowest - 0.5 * (highest - lowest)
+    ends = rounded([loss, lowest])
+    traces = [
+        go.Scatter(
+            x=list(state.sizes),
+            y=floor,
+            text=[f"0 from N = {size}<br> " if size == named else "" for size in state.sizes],
+            textposition="top center",
+            uid=name,
+            mode="lines+text",
+            line={"color": INK, "width": 3},
+            fill="tozeroy",
+            fillcolor=EXCLUDED,
+            hovertemplate="N = %{x}: at best %{y}<extra></extra>",
+        ),
+        go.Scatter(
+            x=[state.size] * 2,
+            y=ends,
+            uid=f"{name}: this batch",
+            mode="lines+markers+text",
+            text=[f"  now {loss:.3g}", f"  at best {lowest:.3g}"],
+            textposition=["middle right", "top right"],
+            line={"color": OURS, "width": 2, "dash": "dot"},
+            marker={
+                "color": OURS,
+                "size": [15, 11],
+                "symbol": ["circle", "circle-open"],
+                "opacity": 1,
+                "line": {"color": OURS, "width": 2},
+            },
+            cliponaxis=False,
+            hovertemplate="N = %{x}: %{y}<extra>this batch</extra>",
+        ),
+    ]
+    x = {"title": {"text": "batch size N (sentences)"}, "range": [0, state.sizes[-1]]}
+    y = {"title": {"text": "loss"}, "range": [low, highest + 0.12 * (highest - low)]}
+    return Plane(answer, traces, x, y, words=words)
 
 
 def _rows(state: RankLabState) -> str:
     more = f" and {state.artificial_rows} artificial rows" if state.artificial_rows else ""
-    return f"{state.batch_size} sentences{more}"
+    return f"{state.size} sentences{more}"

@@ -1,10 +1,10 @@
 """Whitening by hand: its effect on a batch, on held-out sentences, and on the views of one sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from html import escape
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -22,15 +22,14 @@ from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, rounded
 from ..kit.theme import AFTER, BEFORE, INK
 
 STRATEGIES = ("PCA", "ZCA", "group", "shuffled group")  # the rows of WhitenedCSE's table 3
-STAGES = ("as it is", "mean removed", "rotated to its axes", "scaled: PCA", "turned back: ZCA")
-PLANE = "points in the plane"
+STAGES = ("as it is", "mean removed", "rotated to its axes", "scaled (PCA)", "turned back (ZCA)")
 CHANNELS = 32  # of the heat maps
 SENTENCES = 640  # of the default batch and the others
 POINTS_DRAWN = 160  # of the two channels
 QUESTIONS = {
     "What does whitening change?": (0, 1),
     "Are held-out sentences white, too?": (2, 3),
-    "How does whitening work?": (4,),
+    "How does whitening work?": (4, 5),
 }
 
 
@@ -39,22 +38,24 @@ class WhiteningLabState(State):
     """Vectors, and how they are whitened.
 
     Attributes:
-        sources: name -> views [k, n, d] of n sentences; the first view is whitened.
-        source: which of them is looked at.
+        vectors: of the sentences [n, d].
+        source: the name of the vectors.
         strategy: one of `STRATEGIES`; "PCA" and "ZCA" whiten all channels together.
         num_groups: the paper's k; where it does not divide the width, the next smaller number that does.
         eps: added to the variances.
         batch_size: rows the whitening is fitted on; the rest are held out.
+        broken: a batch of a quarter of the width in place of `batch_size`.
         seed: of the rows of the batch and of the permutations.
         stage: which of `STAGES` the two channels are shown at.
     """
 
-    sources: Mapping[str, np.ndarray]
-    source: str = shown("vectors of", "list", "sources", asked=(0, 2))
-    strategy: str = shown("whitening", "list", STRATEGIES, "ZCA")
-    num_groups: int = shown("groups", "slider", "divisors", 128, ge=1, when="grouped")
+    vectors: np.ndarray
+    source: str
+    strategy: str = shown("whitening", "list", STRATEGIES, "ZCA", asked=(0, 1))
+    num_groups: int = shown("groups", "slider", "divisors", 128, ge=1, when="grouped", asked=(0, 1))
     eps: float = shown("variance + eps", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6, asked=(1,))
-    batch_size: int = shown("batch size", "slider", "sizes", 512, ge=2, le="most", asked=(0, 1))
+    broken: bool = shown("break it: a small batch", "toggle", (), False, asked=(0, 1))
+    batch_size: int = shown("batch size", "slider", "sizes", 512, ge=2, le="most", when="whole", asked=(0, 1))
     seed: int = 0
     stage: int = shown("stage", "steps", range(len(STAGES)), 4, asked=(2,))
 
@@ -64,35 +65,39 @@ class WhiteningLabState(State):
 
     @property
     def divisors(self) -> list[int]:
-        width = max(views.shape[2] for views in self.sources.values())
-        return [k for k in range(1, width + 1) if width % k == 0]
+        return [k for k in range(1, self.width + 1) if self.width % k == 0]
 
     @property
-    def sizes(self) -> range:
-        """The batches that leave two sentences of every source to compare."""
-        return range(2, min(views.shape[1] for views in self.sources.values()) - 1)
+    def width(self) -> int:
+        return self.vectors.shape[1]
 
     @property
     def most(self) -> int:
-        """The largest batch that leaves two of these sentences to compare."""
-        return self.views.shape[1] - 2
+        """The largest batch that leaves two sentences to compare."""
+        return len(self.vectors) - 2
 
     @property
-    def views(self) -> np.ndarray:
-        return self.sources[self.source]
+    def sizes(self) -> range:
+        return range(2, self.most + 1)
+
+    @property
+    def whole(self) -> bool:
+        return not self.broken
+
+    @property
+    def size(self) -> int:
+        """The rows of the batch in use."""
+        return min(self.batch_size, max(self.width // 4, 2)) if self.broken else self.batch_size
 
     @property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Which rows are the batch, and which are held out."""
-        return _divided(self.views.shape[1], self.batch_size, self.seed)
+        return _divided(len(self.vectors), self.size, self.seed)
 
     @property
     def groups(self) -> int:
         """The number of groups in use: 1 for PCA and ZCA, else the largest divisor up to `num_groups`."""
-        width = self.views.shape[2]
-        if self.strategy in ("PCA", "ZCA"):
-            return 1
-        return max(k for k in range(1, min(self.num_groups, width) + 1) if width % k == 0)
+        return max(k for k in self.divisors if k <= self.num_groups) if self.grouped else 1
 
 
 class Fitted:
@@ -136,7 +141,7 @@ class WhitenedViews:
     others: Tensor
     batch_after: Tensor
     others_after: Tensor
-    before: "Measured"
+    before: dict[str, float]
 
     @property
     def parts(self) -> dict[str, Tensor]:
@@ -147,37 +152,38 @@ class WhitenedViews:
         }
 
     @cached_property
-    def measured(self) -> "dict[str, Measured]":
+    def measured(self) -> dict[str, dict[str, float]]:
         return {name: self.before if rows is self.batch else measured(rows) for name, rows in self.parts.items()}
 
+    @cached_property
+    def variances(self) -> dict[str, Tensor]:
+        """The variance along each principal axis of the batch, in one order: before whitening the largest first."""
+        scales = self.fitted.scales.square()
+        before = (scales - self.fitted.eps).clamp(min=0)
+        order = before.argsort(descending=True)
+        others = self.fitted.at(3, self.others).var(0, correction=0)
+        return dict(zip(self.parts, (before[order], (before / scales)[order], others[order]), strict=True))
 
-class Measured(NamedTuple):
-    """The variance along each principal axis, the numbers of the table, and the mean size of a correlation."""
 
-    spectrum: np.ndarray
-    numbers: dict[str, float]
-
-
-def measured(rows: Tensor) -> Measured:
-    """The geometry of some rows."""
+def measured(rows: Tensor) -> dict[str, float]:
+    """The numbers of the table; `covariance`: the mean size of one of two channels, in units of the mean variance."""
     between = covariance(rows)
-    found = torch.linalg.eigvalsh(between).flip(0).clamp(min=0)  # faster than `spectrum`
+    found = torch.linalg.eigvalsh(between).clamp(min=0)  # faster than `spectrum`
     shares = found.sqrt() / found.sqrt().sum()
-    scale = between.diagonal().clamp(min=1e-12).sqrt()
-    sizes = (between / scale / scale[:, None]).abs()
-    numbers = {
+    off = between.abs().sum() - between.trace()
+    return {
         "uniformity": uniformity(rows),
         "mean cosine": mean_cosine(rows),
         "effective rank": float(torch.special.entr(shares).sum().exp()),
-        "largest variance": float(found[0]),
-        "correlation": float((sizes.sum() - sizes.diagonal().sum()) / max(sizes.numel() - len(sizes), 1)),
+        "largest variance": float(found[-1]),
+        "covariance": float(off / max(between.numel() - len(between), 1)),
+        "variance": float(between.diagonal().mean()),
     }
-    return Measured(found.numpy(), numbers)
 
 
 def outcome(state: WhiteningLabState) -> WhitenedViews:
     """Fit the whitening on the batch once, for all stages, and apply it to all rows."""
-    return _outcome(SameArray(state.views), state.batch_size, state.strategy, state.groups, state.eps, state.seed)
+    return _outcome(SameArray(state.vectors), state.size, state.strategy, state.groups, state.eps, state.seed)
 
 
 def _shuffled(width: int, seed: int) -> Tensor:
@@ -197,48 +203,51 @@ def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps:
 
 
 @lru_cache(maxsize=16)
-def _fitted_on(views: SameArray, batch_size: int, seed: int) -> tuple[Tensor, Tensor, Measured]:
+def _fitted_on(views: SameArray, batch_size: int, seed: int) -> tuple[Tensor, Tensor, dict[str, float]]:
     """The batch, the held-out sentences and the unchanged batch; independent of the whitening."""
-    first = torch.from_numpy(views.array[0]).double()
+    first = torch.from_numpy(views.array).double()
     batch, others = (first[rows] for rows in _divided(len(first), batch_size, seed))
     return batch, others, measured(batch)
 
 
 def planes(state: WhiteningLabState) -> list[Plane]:
-    """The covariance before, after, and of held-out sentences; the spectra; two channels stage by stage."""
+    """The covariance before and after; the variances, and held-out sentences; two channels stage by stage."""
     whitened = outcome(state)
-    off, after, others = (one.numbers["correlation"] for one in whitened.measured.values())
+    before, after, _ = whitened.measured.values()
+    unit = before["variance"] or 1.0
     return [
         _covariance(
-            f"Before: correlation {off:.2f} on average",
+            f"Before: covariance {before['covariance'] / unit:.2f} between channels, on average",
             "before",
-            whitened.batch,
+            whitened.batch / unit**0.5,
             whitened,
-            "Covariance, in units of the mean variance; a channel is a coordinate.",
+            "Each cell is the covariance of two channels, in units of the mean variance.",
         ),
         _covariance(
-            f"After whitening: {after:.2f}",
+            f"After whitening: {after['covariance']:.2f}{', but 0 within each group' * state.grouped}",
             "after",
             whitened.batch_after,
             whitened,
-            _too_few(state) or f"The same channels of the same sentences{', a group side by side' * state.grouped}.",
+            _too_few(state)
+            or f"Each variance is 1, and {'channels of a group, side by side,' if state.grouped else 'two channels'} "
+            "have no covariance.",
         ),
+        _spectra(state, whitened),
         _covariance(
-            f"Held-out sentences, after whitening: {others:.2f}",
+            f"{len(whitened.others)} held-out sentences, after whitening",
             "others",
             whitened.others_after,
             whitened,
-            f"{len(whitened.others)} sentences that the whitening was not fitted on.",
+            "The same channels, of sentences on which the whitening was not fitted.",
         ),
-        _spectra(state, whitened),
-        _stage(state, whitened),
+        *_two_channels(state, whitened),
     ]
 
 
 def summary(state: WhiteningLabState) -> str:
     """The whitening, and the geometry before and after."""
     lines = [_setting(state)]
-    for name, (_, numbers) in outcome(state).measured.items():
+    for name, numbers in outcome(state).measured.items():
         lines.append(
             f"  {name:22}  uniformity {numbers['uniformity']:7.3f}  mean cosine {numbers['mean cosine']:6.3f}"
             f"  effective rank {numbers['effective rank']:6.1f}  largest variance {numbers['largest variance']:.3g}"
@@ -250,14 +259,13 @@ def summary(state: WhiteningLabState) -> str:
 
 def details(state: WhiteningLabState) -> str:
     """The geometry before and after, as a table."""
-    parts = {name: one.numbers for name, one in outcome(state).measured.items()}
     heads = {
         "uniformity": "uniformity (0 to about -4)",
         "mean cosine": "mean cosine (-1 to 1)",
-        "effective rank": f"effective rank (1 to {state.views.shape[2]})",
+        "effective rank": f"effective rank (1 to {state.width})",
         "largest variance": "largest variance",
     }
-    rows = ((part, [f"{numbers[name]:.3g}" for name in heads]) for part, numbers in parts.items())
+    rows = ((part, [f"{numbers[name]:.3g}" for name in heads]) for part, numbers in outcome(state).measured.items())
     table = number_table(["", *heads.values()], rows)
     return f"<details><summary>How do uniformity, cosine and rank change?</summary>{table}</details>"
 
@@ -265,7 +273,7 @@ def details(state: WhiteningLabState) -> str:
 class WhiteningLab(Panel):
     """PCA, ZCA, group and shuffled group whitening of a batch, with the number of groups under the hand.
 
-    Try: a batch smaller than the width with ZCA (the batch looks perfect, held-out sentences explode); then
+    Try: *break it* with ZCA (the batch looks perfect, held-out sentences explode); then
     more groups, until both are white.
 
     Args:
@@ -277,7 +285,6 @@ class WhiteningLab(Panel):
         num_groups: the paper's k; half the width by default: two channels a group.
         batch_size: four fifths of the sentences by default.
         eps: see `WhiteningLabState`.
-        source: the vectors at first: the encoder's name, "vectors", or "points in the plane".
         key: see `Panel`.
 
     Raises:
@@ -296,7 +303,7 @@ class WhiteningLab(Panel):
     alt_text = staticmethod(summary)
     details = staticmethod(details)
     questions = QUESTIONS
-    static_grid = ("strategy", "batch_size", "num_groups")
+    static_grid = ("strategy", "broken", "num_groups")
 
     def __init__(
         self,
@@ -306,15 +313,14 @@ class WhiteningLab(Panel):
         vectors: Any = None,
         num_groups: int | None = None,
         batch_size: int | None = None,
-        source: str | None = None,
         key: str | None = None,
         **shown: Any,
     ) -> None:
         name, views = named_views(encoder, sentences, vectors, 1, SENTENCES)
         super().__init__(
             WhiteningLabState(
-                sources={name: views, PLANE: plane_points()},
-                source=source or name,
+                views[0],
+                name,
                 batch_size=min(len(views[0]) * 4 // 5, len(views[0]) - 2) if batch_size is None else batch_size,
                 num_groups=max(views.shape[2] // 2, 1) if num_groups is None else num_groups,
                 **shown,
@@ -324,10 +330,9 @@ class WhiteningLab(Panel):
 
     def page_values(self) -> dict[str, Sequence[Any]]:
         state = self.state
-        rows = min(views.shape[1] for views in state.sources.values())
         return {
-            "num_groups": [k for k in (4, 16, 128) if k <= state.views.shape[2]],
-            "batch_size": [n for n in (16, 64, 512) if n <= rows - 2],
+            "num_groups": [k for k in (4, 16, 128) if k <= state.width],
+            "batch_size": [n for n in (16, 64, 512) if n <= state.most],
             "eps": (1e-10, 1e-6, 1e-2),
         }
 
@@ -335,78 +340,85 @@ class WhiteningLab(Panel):
         return {name: rows.numpy() for name, rows in outcome(self.state).parts.items()}
 
 
-def plane_points() -> np.ndarray:
-    """A long, tilted cloud away from the origin, [1, SENTENCES, 2]: a small cone."""
-    points = np.random.default_rng(0).normal(size=(SENTENCES, 2)) * [1.0, 0.25]
-    turn = np.array([[np.cos(0.6), np.sin(0.6)], [-np.sin(0.6), np.cos(0.6)]])
-    return (points @ turn + [1.6, 1.2])[None].astype(np.float32)
+def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> list[Plane]:
+    """The two channels with the largest correlation of those that are shown, whitened alone: before, and at a stage."""
+    some = whitened.batch[:, whitened.fitted.permutation[:CHANNELS]]
+    between = np.abs(np.nan_to_num(np.corrcoef(some.T.numpy()))) * (1 - np.eye(some.shape[1]))
+    pair = list(np.unravel_index(between.argmax(), between.shape))
+    alone = Fitted(some[:, pair], "ZCA", 1, state.eps, state.seed)
+    stage = STAGES[state.stage][0].upper() + STAGES[state.stage][1:]
+    return [
+        _stage("points before", alone, 0, some[:, pair], "Two channels before: correlation {:.2f}", BEFORE),
+        _stage("points", alone, state.stage, some[:, pair], stage + ": correlation {:.2f}", AFTER),
+    ]
 
 
-def _stage(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
-    channels = whitened.fitted.at(state.stage, whitened.batch)[:, :2].numpy()
+def _stage(uid: str, alone: Fitted, stage: int, rows: Tensor, title: str, color: str) -> Plane:
+    """Two channels at a stage, their principal axes, and one sentence that is marked at every stage."""
+    channels = alone.at(stage, rows).numpy()
     points = channels[:POINTS_DRAWN]
+    followed = int((alone.at(3, rows[:POINTS_DRAWN]).norm(dim=1) - 2).abs().argmin())  # two standard deviations away
+    spread = alone.scales * alone.stages[2]  # its columns are axes, a standard deviation long
+    ends = (2 * torch.stack([-spread, spread]).transpose(1, 2) @ alone.stages[stage]).numpy() + channels.mean(0)
     reach = 1.1 * float(np.abs(points).max())
-    centre = points.mean(0)
-    # Where two axes of the group, twice the standard deviation long, lie at this stage.
-    spread = (whitened.fitted.scales.square() - state.eps).clamp(min=0).sqrt()
-    axes = [0, 1] if state.groups < state.views.shape[2] else [0]
-    ends = torch.zeros(2 * len(axes), len(spread), dtype=torch.float64)
-    for place, axis in enumerate(axes):
-        ends[2 * place] = -2 * spread[axis] * whitened.fitted.stages[2][:, axis]
-        ends[2 * place + 1] = -ends[2 * place]
-    ends = (ends @ whitened.fitted.stages[state.stage])[:, :2].numpy() + centre
-    size = state.views.shape[2] // state.groups
-    lines = "the axes of the group" if size <= 2 else f"two of the {size} axes as far as two channels show them"
-    pen = [end for place in range(len(axes)) for end in (*ends[2 * place : 2 * place + 2], (None, None))]
     width = {"range": [-reach, reach], "constrain": "domain", "zeroline": True, "zerolinecolor": INK}
+    dots = {"mode": "markers", "hovertemplate": "%{x:.2f}, %{y:.2f}<extra></extra>"}
     return Plane(
-        f"Two channels, {STAGES[state.stage]}; their correlation is {round(np.corrcoef(channels.T)[0, 1], 2) + 0:.2f}",
+        title.format(round(np.corrcoef(channels.T)[0, 1], 2) + 0),
         [
             go.Scatter(
                 x=rounded(points[:, 0]),
                 y=rounded(points[:, 1]),
-                uid="points",
-                mode="markers",
-                marker={"color": AFTER if state.stage > 2 else BEFORE, "size": 6, "opacity": 0.8},
-                hovertemplate="%{x:.2f}, %{y:.2f}<extra></extra>",
+                uid=uid,
+                marker={"color": color, "size": 6, "opacity": 0.7},
+                **dots,
             ),
             go.Scatter(
-                x=[None if x is None else round(float(x), 4) for x, _ in pen],
-                y=[None if y is None else round(float(y), 4) for _, y in pen],
-                uid="axes",
+                x=[end for line in ends[..., 0].T for end in (*rounded(line), None)],
+                y=[end for line in ends[..., 1].T for end in (*rounded(line), None)],
+                uid=f"{uid}: axes",
                 mode="lines",
                 hoverinfo="skip",
                 line={"color": INK, "width": 3},
             ),
+            go.Scatter(
+                x=rounded(points[followed, :1]),
+                y=rounded(points[followed, 1:]),
+                uid=f"{uid}: one sentence",
+                marker={"color": color, "size": 15, "line": {"color": INK, "width": 2}},
+                **dots,
+            ),
         ],
-        {"title": {"text": "first channel of the group"}, **width},
-        {"title": {"text": "second"}, **width},
+        {"title": {"text": "first channel"}, **width},
+        {"title": {"text": "second channel"}, **width},
         square=True,
-        words=f"Points are sentences, lines {lines}, two standard deviations long. Play the stages.",
+        words="A dot is a sentence. Lines are the principal axes, two standard deviations to each side."
+        if color == BEFORE
+        else "Play the stages and follow the large dot. Whitening all channels takes the same steps.",
     )
 
 
 def _covariance(title: str, uid: str, rows: Tensor, whitened: WhitenedViews, words: str) -> Plane:
     """The first channels in their shuffled order, so that groups are blocks on the diagonal."""
-    channels = whitened.fitted.permutation[:CHANNELS]
-    values = covariance(rows[:, channels])
-    if uid == "before":
-        values = values / values.diagonal().mean()
+    values = covariance(rows[:, whitened.fitted.permutation[:CHANNELS]])
     hover = "channels %{x} and %{y}: %{z:.2f}"
-    return matrix(title, heatmap(values.numpy().round(2), uid, 1.0, hover, scale=True), "channel", words)
+    return matrix(title, heatmap(values.numpy().round(2), uid, 1.0, hover, scale=uid != "after"), "channel", words)
 
 
 def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
-    names = ("before", "after", "held-out sentences, after")
     lines = []
-    for (part, (values, _)), name, color, dash in zip(
-        whitened.measured.items(), names, (BEFORE, AFTER, INK), ("dot", "solid", "dash"), strict=True
+    for (part, values), name, color, dash in zip(
+        whitened.variances.items(),
+        ("batch before", "batch after", "held out"),
+        (BEFORE, AFTER, INK),
+        ("dot", "dash", "solid"),
+        strict=True,
     ):
-        shown = values > 1e-8
+        shown = values > 1e-6
         lines.append(
             go.Scatter(
-                x=np.arange(1, shown.sum() + 1),
-                y=values[shown].astype(np.float32),
+                x=np.flatnonzero(shown) + 1,
+                y=values[shown].numpy().astype(np.float32),
                 uid=f"spectrum: {part}",
                 name=name,
                 mode="lines",
@@ -414,34 +426,33 @@ def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
                 hovertemplate="axis %{x}: %{y:.3g}<extra>" + part + "</extra>",
             )
         )
-    lines[2].name = "held out,<br> after"
-    _, after, held_out = (one.numbers["largest variance"] for one in whitened.measured.values())
+    _, after, others = (float(f"{values.max():.2g}") for values in whitened.variances.values())
+    white = "No" if others > 3 * after else "Nearly"
     return Plane(
-        f"The largest variance is {after:.3g} in the batch, {held_out:.3g} in held-out sentences",
+        f"{white}: their variance is up to {others:,g}, that of the batch up to {after:g}",
         named_at_ends(lines, "spectrum names", log=True),
-        {"title": {"text": "principal axis, largest first"}},
-        {"title": {"text": "variance"}, **decades(np.concatenate([line.y for line in lines]))},
+        {"title": {"text": "principal axis of the batch, largest first"}},
+        {"title": {"text": "variance along the axis"}, **decades(np.concatenate([line.y for line in lines]))},
         words=_too_few(state)
-        or f"A white spectrum is flat at 1. {len(whitened.others)} held-out sentences span at most "
-        f"{len(whitened.others) - 1} axes. Try a batch smaller than the width.",
+        or "Whitening scales small axes up most: along them held-out sentences vary more than the batch.",
     )
 
 
 def _setting(state: WhiteningLabState) -> str:
-    width = state.views.shape[2]
+    width = state.width
     grouped = f" in {state.groups} groups of {width // state.groups}" if "group" in state.strategy else ""
     return (
         f"Whitening of {escape(state.source, quote=False)}: {state.strategy}{grouped}, eps {state.eps:g}, "
-        f"fitted on {state.batch_size} of {state.views.shape[1]} sentences of width {width} (seed {state.seed})"
+        f"fitted on {state.size} of {len(state.vectors)} sentences of width {width} (seed {state.seed})"
     )
 
 
 def _too_few(state: WhiteningLabState) -> str:
     """A warning where the batch has fewer rows than a group has channels, else nothing."""
-    width = state.views.shape[2] // state.groups
-    if state.batch_size > width:
+    width = state.width // state.groups
+    if state.size > width:
         return ""
     return (
-        f"{state.batch_size} rows have no variance in {width - state.batch_size + 1} of the {width} directions of a "
-        "group, where whitening divides by sqrt(eps)."
+        f"{state.size} rows have no variance in {width - state.size + 1} of the {width} "
+        f"directions{' of a group' * state.grouped}. There whitening divides by sqrt(eps): held-out sentences explode."
     )
