@@ -12,8 +12,6 @@ from cselab.methods import METHODS, create_method
 
 peft = pytest.importorskip("peft", reason="adapters are made by peft")
 
-NEEDED = {"noise": {"variance": 0.1}, "moco": {"queue": 8}, "cert": {"queue": 8}, "scd": {"projection": 8}}
-
 
 def adapted(adapter=2, **kind):
     encoder = make_encoder(layers=1, **kind)
@@ -27,7 +25,7 @@ def test_with_every_method_the_adapters_learn(name):
     """With every method the adapters learn and the transformer stays."""
     encoder = adapted(family=family_for(name))
     before = {key: weight.clone() for key, weight in encoder.backbone.named_parameters()}
-    method, rows = create_method(name, **NEEDED.get(name, {})), make_rows(METHODS[name].columns, 24)
+    method, rows = create_method(name, **METHODS[name].small), make_rows(METHODS[name].columns, 24)
     if name == "dcpcse":
         with pytest.raises(ValueError, match="are all frozen or disabled, so dcpcse would train none of them"):
             short_run(method, encoder, rows)
