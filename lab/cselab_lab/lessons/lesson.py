@@ -130,7 +130,7 @@ class Lesson:
         if self.name in PUBLISHED:
             paper, number, rows = PUBLISHED[self.name]
             printed = "".join(f"\n  {row}: {published_table(paper, number).cell(row, 'Avg.').printed}" for row in rows)
-            print(f"published for BERT-base, not run here: {PAPERS[paper]}, Table {number}, seven STS sets{printed}")
+            print(f"published for BERT-base, not run here: seven STS sets\n  {PAPERS[paper]}, Table {number}{printed}")
         if name:
             folder = Path("encoders") / Path(name).name
             encoder.save_pretrained(folder)
