@@ -50,6 +50,7 @@ CHANGED = "That is right, but your function changes its arguments: x = x - 1 mak
 NO_GRADIENT = "no gradient goes through the result (.item()? .detach()?)"
 WRONG_GRADIENT = "one of the arguments gets no gradient, or a wrong one (.detach()? .data? torch.no_grad()?)"
 NO_NUMBER = "0 / 0, inf - inf and the root of a number below 0 give NaN."
+IN_PLACE = "a line changes a tensor in place, which the gradient needs as it was (x = x / y, not x /= y)"
 FACTORS = {
     "The sign is reversed.": -1,
     "This is in per cent: leave the factor 100 out.": 100,
@@ -519,7 +520,7 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
         except Exception as error:
             finding = tried.after(error, check, exercise)
         if finding and isinstance(check, Check) and check.for_training:
-            return _solved(lines, check.hint or NO_GRADIENT)
+            return _solved(lines, IN_PLACE if "inplace operation" in finding else check.hint or NO_GRADIENT)
         if finding:
             reason = textwrap.shorten(f"{check.what}. {finding}", LONGEST, placeholder=" ...")
             return Verdict(False, (*lines, f"not yet ({len(lines)} of {len(checks)}): {reason}"))
