@@ -72,10 +72,12 @@ def maps(results: Results, kept: Path | None) -> Figures:
 def titles(results: Results, kept: Path | None) -> Figures:
     """t-SNE maps of titles of Stack Overflow questions, coloured by their topic: survey 4."""
     data = load_clustering("StackOverflow")
-    some = np.random.default_rng(0).permutation(len(data.sentences))[:TITLES]
-    colors = [data.classes[data.labels[row]] for row in some]
-    sentences = [data.sentences[row] for row in some]
-    return _each_encoder(EmbeddingMap(sentences, _encoders(results, kept), color=colors, projection="t-SNE"))
+    drawn = np.random.default_rng(0).permutation(len(data.sentences))[:TITLES]
+    topics = {row: data.classes[data.labels[row]] for row in drawn}
+    some = sorted(topics, key=lambda row: (len(topics[row]), topics[row]))  # topics have numbers: the legend counts
+    sentences, colors = [data.sentences[row] for row in some], [topics[row] for row in some]
+    encoders = _encoders(results, kept)
+    return _each_encoder(EmbeddingMap(sentences, encoders, color=colors, color_title="topic", projection="t-SNE"))
 
 
 def _each_encoder(panel: EmbeddingMap) -> Figures:
