@@ -365,7 +365,7 @@ def _shown_settings(spec: JobSpec | None, names: Sequence[str]) -> dict[str, str
 def _table_cells(cell: Mapping[str, Any], notes: Sequence[str], own_encoder: str) -> dict[str, str]:
     """A line of `to_frame` as the cells of a table; the name of an encoder of one's own stands over its numbers."""
     measure = cell["measure"]
-    spread = "" if _missing(cell["published_spread"]) else f" ± {cell['published_spread']:.2f}"
+    spread = "" if cell["published_spread"] is None else f" ± {cell['published_spread']:.2f}"
     mark = f" [{notes.index(cell['note']) + 1}]" if cell["note"] in notes else ""
     low, high = (_number(cell[bound], measure, signs=True) for bound in ("gain_low", "gain_high"))
     return {
@@ -379,16 +379,12 @@ def _table_cells(cell: Mapping[str, Any], notes: Sequence[str], own_encoder: str
 
 def _mean_and_spread(cell: Mapping[str, Any], measure: str) -> str:
     broken = f", {cell['failed']} failed" if cell.get("failed") else ""
-    if _missing(cell["ours"]):
+    if cell["ours"] is None:
         return broken.removeprefix(", ")
-    many = "" if _missing(cell["sd"]) else f" ± {_number(cell['sd'], measure)} ({cell['n']}{broken})"
+    many = "" if cell["sd"] is None else f" ± {_number(cell['sd'], measure)} ({cell['n']}{broken})"
     return _number(cell["ours"], measure) + (many or broken)
 
 
 def _number(value: Any, measure: str, signs: bool = False) -> str:
     digits = 3 if measure in GEOMETRY else 2
-    return "" if _missing(value) else signed(value, digits) if signs else f"{value:.{digits}f}"
-
-
-def _missing(value: Any) -> bool:
-    return value is None or value != value
+    return "" if value is None else signed(value, digits) if signs else f"{value:.{digits}f}"

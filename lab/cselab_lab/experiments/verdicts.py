@@ -121,9 +121,6 @@ class Order(Hypothesis):
 
 # ------------------------------------------------------------------------------------------------ verdicts
 
-GEOMETRY = ("alignment", "uniformity", "mean_cosine")
-"""Measures that are not in points."""
-
 MARGIN = 0.5
 """Points: a difference within it is called small. Below every gain of an STS average that WhitenedCSE, ImSimCSE and
 Focal-InfoNCE print for their method (the least is 0.6). We chose it on 23 November 2026 (commit de56ea7), before any
@@ -131,6 +128,8 @@ line of `study` was made."""
 
 MARGINS = {"alignment": 0.02, "uniformity": 0.1, "mean_cosine": 0.02}
 """The same for measures that are not in points."""
+
+GEOMETRY = tuple(MARGINS)
 
 Test = tuple[str, str, tuple[float, ...]]
 """A measure, a unit, and the statistic of each seed."""
