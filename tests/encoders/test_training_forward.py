@@ -68,6 +68,7 @@ def test_tokens_are_the_text_and_may_be_changed(encode, passes):
     turned = {**tokens, "position_ids": torch.arange(tokens["input_ids"].shape[1]).flip(0).expand(6, -1)}
     plain, reordered = encode(tokens, turned, dropout=False)
     assert passes == [(6, False), (6, False)]  # other names: no common pass
+    assert encode.encoder.backbone.training  # dropout was off for the calls alone
     assert (plain - reordered).abs().max() > 1e-3
 
 

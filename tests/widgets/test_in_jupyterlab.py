@@ -123,9 +123,7 @@ def told(lab, tmp_path):
     return wait
 
 
-def test_sliders_move_plots_that_a_busy_page_loads_late_and_their_pictures_are_there_again_without_a_kernel(
-    open_and_run, lab
-):
+def test_sliders_move_plots_that_a_busy_page_loads(open_and_run, lab):
     """anywidget gives up on a plot that was not loaded within two seconds: here at once."""
     page = lab
     page.evaluate(
@@ -194,7 +192,8 @@ def lassoed(page, plot, corners) -> None:
 
 
 @pytest.mark.daily
-def test_what_is_lassoed_clicked_typed_and_chosen_comes_back_to_python_and_into_the_plot(open_and_run, lab, told):
+def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
+    """What is lassoed clicked typed and chosen comes back to python and into the plot."""
     page = lab
     open_and_run(PICKING)
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
@@ -272,7 +271,8 @@ def test_running_a_cell_four_times_leaves_one_live_panel(open_and_run, lab, told
     expect(lab.locator(".jp-OutputArea-output .js-plotly-plot")).to_have_count(1)
 
 
-def test_a_page_whose_plotly_js_comes_last_shows_the_plots_and_moves_them(page, tmp_path, histories, monkeypatch):
+def test_a_page_whose_plotly_js_comes_last_shows_the_plots(page, tmp_path, histories, monkeypatch):
+    """A page whose plotly js comes last shows the plots and moves them."""
     monkeypatch.setenv("CSELAB_HEADLESS", "1")  # as where `cselab notebooks run` makes a page
     figure = AlignmentUniformity(histories)._repr_mimebundle_()["text/html"]
     file = tmp_path / "page.html"
@@ -300,7 +300,8 @@ def test_a_page_without_plotly_js_shows_the_summary(page, tmp_path, histories):
 
 
 @pytest.mark.parametrize(("width", "narrow"), [(1400, False), (400, True)])
-def test_a_narrow_page_has_the_legend_on_top_and_the_planes_under_each_other(page, tmp_path, width, narrow):
+def test_a_narrow_page_has_the_legend_on_top(page, tmp_path, width, narrow):
+    """A narrow page has the legend on top and the planes under each other."""
     dots = [go.Scatter(x=[0, 1], y=[number, 1], name=name, mode="markers") for number, name in enumerate("xy")]
     panel = Picture([Plane(title, dots, {"title": {"text": "step"}}, {}) for title in ("one", "other")], "two planes")
     page.set_viewport_size({"width": width, "height": 900})
@@ -321,7 +322,8 @@ def test_a_narrow_page_has_the_legend_on_top_and_the_planes_under_each_other(pag
     expect(page.locator(".main-svg").first).not_to_have_attribute("width", str(width))
 
 
-def test_a_flat_cloud_gets_a_flat_plane_and_no_empty_room_below_it(page, tmp_path):
+def test_a_flat_cloud_gets_a_flat_plane(page, tmp_path):
+    """A flat cloud gets a flat plane and no empty room below it."""
     flat = np.random.default_rng(0).normal(size=(60, 6)) * [1, 0.3, 0.1, 0.1, 0.1, 0.1] + [0, 0, 2, 0, 0, 0]
     panel = EmbeddingMap([str(row) for row in range(60)], {"one": flat}, color=list("xyz") * 20)
     panel.save(tmp_path / "map.html")
@@ -425,7 +427,8 @@ def test_the_labs_hear_their_controls_and_tell_python(open_notebook, lab):
     assert red(page) == []
 
 
-def test_a_run_is_kept_paused_and_stopped_by_its_buttons_and_used_afterwards(open_notebook, lab):
+def test_a_run_is_kept_paused_and_stopped_by_its_buttons(open_notebook, lab):
+    """A run is kept paused and stopped by its buttons and used afterwards."""
     page = lab
     open_notebook(of_cells([TELLING, *MONITOR]))
     for number in (0, 1):

@@ -11,7 +11,8 @@ BLUE, ORANGE = "#2f86cc", "#cf6a1c"  # both have a contrast of 3 on white and on
 
 
 @pytest.mark.parametrize("name", dir(sketches))
-def test_a_sketch_is_valid_has_words_and_takes_the_colours_of_its_page(name):
+def test_a_sketch_is_valid_has_words_and_takes_the_colours(name):
+    """A sketch is valid has words and takes the colours of its page."""
     sketch = getattr(sketches, name)()
     shown = ElementTree.fromstring(sketch._repr_html_())
     assert shown.get("role") == "img" and shown.get("aria-label") == str(sketch)

@@ -23,7 +23,8 @@ def test_a_run_may_be_given_for_its_history(histories):
     assert AlignmentUniformity(runs).planes() == AlignmentUniformity(histories).planes()
 
 
-def test_it_opens_at_the_kept_step_and_at_the_last_if_nothing_was_scored(histories):
+def test_it_opens_at_the_kept_step_and_at_the_last(histories):
+    """It opens at the kept step and at the last if nothing was scored."""
     histories["SimCSE"][2]["score"] = 70.0
     assert AlignmentUniformity(histories).state.step == 10
     plain = [{key: row[key] for key in ("step", "alignment", "uniformity")} for row in histories["WhitenedCSE"]]
@@ -43,14 +44,16 @@ def test_the_start_is_never_the_kept_step():
     assert AlignmentUniformity({"a": rows}).state.kept["a"] == (5,)
 
 
-def test_the_travelled_path_ends_where_the_method_stands_and_the_whole_path_stays(histories):
+def test_the_travelled_path_ends_where_the_method_stands(histories):
+    """The travelled path ends where the method stands and the whole path stays."""
     drawn = traces(AlignmentUniformity(histories), step=10)
     assert drawn["SimCSE: path"].x == (-1.0, -1.8, -2.2)
     assert drawn["SimCSE: travelled"].x == (-1.0, -1.8)
     assert drawn["SimCSE: here"].x == (-1.8,)
 
 
-def test_a_method_not_measured_at_a_step_stands_where_it_was_last(histories):
+def test_a_method_not_measured_stands_where_it_was_last(histories):
+    """A method not measured at a step stands where it was last."""
     assert traces(AlignmentUniformity(histories), step=10)["WhitenedCSE: here"].x == (-1.0,)
 
 
@@ -67,7 +70,8 @@ def test_the_page_is_the_same_in_another_process(histories):
     assert done.stdout.decode() == AlignmentUniformity(histories)._repr_mimebundle_()["text/html"]
 
 
-def test_of_two_measurements_at_one_step_the_later_written_counts():
+def test_of_two_measurements_at_one_step_the_later_counts():
+    """Of two measurements at one step the later written counts."""
     rows = [{"step": 0, "alignment": a, "uniformity": -1.0} for a in (0.1, 0.2)]
     assert AlignmentUniformity({"a": rows}).state.paths["a"] == (Measurement(0, 0.2, -1.0, None),)
 
@@ -107,7 +111,8 @@ def test_seeds_are_a_bundle_about_their_mean():
     assert "Thin lines are seeds" in panel.explain(panel.state)
 
 
-def test_a_method_stands_at_the_mean_of_its_seeds_in_every_number():
+def test_a_method_stands_at_the_mean_of_its_seeds():
+    """A method stands at the mean of its seeds in every number."""
     measured = [(0.1, -1.0, 50.0), (0.2, -1.2, 53.0), (0.6, -2.6, 59.0)]
     histories = [[{"step": 5, "alignment": a, "uniformity": u, "score": s}] for a, u, s in measured]
     (mean,) = AlignmentUniformity({"a": histories}).state.paths["a"]

@@ -201,7 +201,8 @@ def test_what_does_not_fit_together_is_refused(sentences, changes, message):
         EmbeddingMap(**({"sentences": sentences, "embeddings": {"a": rows(5)}} | changes))
 
 
-def test_search_looks_into_labels_says_how_many_it_found_and_lists_them(panel):
+def test_search_looks_into_labels_says_how_many_it_found(panel):
+    """Search looks into labels says how many it found and lists them."""
     panel.set(find="WEATHER")
     assert panel.selection == (2, 3)
     drawn = traces(panel)
@@ -216,7 +217,8 @@ def test_search_looks_into_labels_says_how_many_it_found_and_lists_them(panel):
     assert panel.selection == () and traces(panel)["plain: animal"].selectedpoints is None
 
 
-def test_a_lasso_selects_in_all_planes_and_gives_the_rows_to_python(panel):
+def test_a_lasso_selects_in_all_planes(panel):
+    """A lasso selects in all planes and gives the rows to python."""
     panel.set(find="cat")
     hear(panel, "select", 3, 1)
     assert panel.selection == (1, 3) and panel.state.find == ""
@@ -229,7 +231,8 @@ def test_a_lasso_selects_in_all_planes_and_gives_the_rows_to_python(panel):
     assert picked["topic"].tolist() == ["animal", "weather"]
 
 
-def test_a_click_shows_the_nearest_in_full_width_and_who_was_lost_and_gained():
+def test_a_click_shows_the_nearest_in_full_width():
+    """A click shows the nearest in full width and who was lost and gained."""
     rng = np.random.default_rng(0)
     before, after = rng.normal(size=(2, 30, 6))
     names = [f"sentence {i}" for i in range(30)]
@@ -255,7 +258,8 @@ def test_a_click_shows_the_nearest_in_full_width_and_who_was_lost_and_gained():
     assert panel.state.focus is None and traces(panel)["a: nearest"].x == ()
 
 
-def test_a_sentence_found_is_chosen_from_the_list_and_what_was_found_stays_on_offer(panel):
+def test_a_sentence_found_is_chosen_from_the_list(panel):
+    """A sentence found is chosen from the list and what was found stays on offer."""
     find, focus = (controls(panel)[field] for field in ("find", "focus"))
     assert [row for _, row in focus.options] == [None, 0, 1, 2, 3, 4]
     find.value = "weather"
@@ -272,7 +276,8 @@ def test_a_sentence_found_is_chosen_from_the_list_and_what_was_found_stays_on_of
     assert panel.selection == (2, 3) and panel.state.focus is None and focus.label == "no sentence"
 
 
-def test_of_many_sentences_the_first_are_offered_and_a_search_brings_up_the_others():
+def test_of_many_sentences_the_first_are_offered():
+    """Of many sentences the first are offered and a search brings up the others."""
     panel = EmbeddingMap([f"sentence {i}" for i in range(300)], {"a": rows(300)})
     offered = panel.options(panel.state)["focus"]
     assert len(offered) == 1 + 200
@@ -308,7 +313,8 @@ def test_those_that_moved_most_kept_the_fewest_neighbours():
     assert panel.selection == ()
 
 
-def test_pca_without_its_first_component_shows_the_second_and_third(sentences, embeddings):
+def test_pca_without_its_first_component_shows_the_second(sentences, embeddings):
+    """Pca without its first component shows the second and third."""
     from sklearn.decomposition import PCA
 
     panel = EmbeddingMap(sentences, {"a": embeddings}, projection="PCA without component 1")
@@ -346,7 +352,8 @@ def test_t_sne_makes_each_step_a_map_of_its_own_and_says_so():
     assert "a separate map" in panel.summary()
 
 
-def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it(monkeypatch):
+def test_umap_is_fitted_on_one_step_and_the_others_are_placed(monkeypatch):
+    """Umap is fitted on one step and the others are placed into it."""
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)  # compiling takes longer than ten sentences a cluster
     panel = EmbeddingMap(
         [str(i) for i in range(30)], {"a": {0: three_clusters(0, 10), 9: three_clusters(1, 10)}}, projection="UMAP"
@@ -370,7 +377,8 @@ def test_umap_is_fitted_on_one_step_and_the_others_are_placed_into_it(monkeypatc
 @pytest.mark.parametrize(
     "loaded, words", [(False, "fitting UMAP \u2026, about half a minute the first time"), (True, "fitting UMAP \u2026")]
 )
-def test_what_takes_long_is_said_before_it_starts_and_no_longer_when_it_is_done(monkeypatch, loaded, words):
+def test_what_takes_long_is_said_before_it_starts_and_no_longer(monkeypatch, loaded, words):
+    """What takes long is said before it starts and no longer when it is done."""
     from cselab_widgets.panels import embedding_map
 
     panel = EmbeddingMap([str(i) for i in range(60)], {"a": {0: three_clusters(0), 9: three_clusters(1)}})

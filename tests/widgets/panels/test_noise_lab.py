@@ -27,7 +27,8 @@ def lab(passes, clean):
     return NoiseLab(vectors=passes, clean=clean)
 
 
-def test_the_radius_of_a_cloud_is_its_distance_from_the_clean_direction(lab):
+def test_the_radius_of_a_cloud_is_its_distance(lab):
+    """The radius of a cloud is its distance from the clean direction."""
     unit = lab.state.clean[3] / np.linalg.norm(lab.state.clean[3])
     others = lab.state.passes[:, 3] / np.linalg.norm(lab.state.passes[:, 3], axis=1, keepdims=True)
     wanted = np.sqrt(np.mean(np.sum((others - unit) ** 2, axis=1)))
@@ -39,7 +40,8 @@ def test_the_radius_of_a_cloud_is_its_distance_from_the_clean_direction(lab):
     assert f"moves this sentence {wanted:.2f}" in lab.planes(sentence=3)[0].title
 
 
-def test_the_neighbour_is_the_nearest_and_lies_along_the_axis_towards_it(lab):
+def test_the_neighbour_is_the_nearest_and_lies_along(lab):
+    """The neighbour is the nearest and lies along the axis towards it."""
     clean = lab.state.clean / np.linalg.norm(lab.state.clean, axis=1, keepdims=True)
     distances = np.linalg.norm(clean - clean[5], axis=1)
     distances[5] = np.inf
@@ -70,7 +72,8 @@ def test_noise_parts_positives_and_its_absence_joins_them(lab):
     assert box.median[1] == pytest.approx(np.median(lab.state.cosines["+noise"][0]), abs=1e-4)
 
 
-def test_a_click_on_a_sentence_shows_its_cloud_and_a_row_is_a_sentence(lab):
+def test_a_click_on_a_sentence_shows_its_cloud(lab):
+    """A click on a sentence shows its cloud and a row is a sentence."""
     lab.clicked(7)
     assert lab.state.sentence == 7 and lab.selection == (7,)
     frame = lab.to_frame()

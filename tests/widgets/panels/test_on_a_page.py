@@ -96,7 +96,8 @@ def test_each_value_of_each_control_shows_what_python_draws(name, opened, panels
             shows(section, panel)
 
 
-def test_controls_work_together_where_the_page_holds_that_and_say_so_where_not(opened, panels):
+def test_controls_work_together_where_the_page_holds(opened, panels):
+    """Controls work together where the page holds that and say so where not."""
     section, panel = opened.locator("#PaperVsOurs-gains"), panels["PaperVsOurs-gains"]
     section.get_by_label("sort by", exact=True).select_option("a")
     section.get_by_label("row", exact=True).select_option("high")
@@ -109,7 +110,8 @@ def test_controls_work_together_where_the_page_holds_that_and_say_so_where_not(o
     shows(section, panel, selection=pair[1])
 
 
-def test_a_question_shows_its_planes_and_controls_and_a_loss_its_own_parameter(opened, panels):
+def test_a_question_shows_its_planes_and_controls(opened, panels):
+    """A question shows its planes and controls and a loss its own parameter."""
     section, panel = opened.locator("#LossLab"), panels["LossLab"]
     section.get_by_role("tab").first.click()
     expect(section.locator(".cselab-plane:visible")).to_have_count(1)
@@ -129,7 +131,8 @@ def test_a_question_shows_its_planes_and_controls_and_a_loss_its_own_parameter(o
     shows(section, panel)
 
 
-def test_a_click_tells_what_the_point_says_or_chooses_it_and_a_lasso_tells_several(opened, panels):
+def test_a_click_tells_what_the_point_says(opened, panels):
+    """A click tells what the point says or chooses it and a lasso tells several."""
     opened.reload()
     section, panel = opened.locator("#EmbeddingMap"), panels["EmbeddingMap"]
     shows(section, panel)

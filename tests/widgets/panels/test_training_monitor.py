@@ -111,14 +111,16 @@ def test_each_column_is_drawn_where_it_has_a_value(history):
     assert {uid.split(":")[0] for uid in drawn} == {*COLUMNS, "term", "names"}
 
 
-def test_the_terms_of_the_loss_are_drawn_beside_it_and_a_single_one_is_not_drawn_twice(history):
+def test_the_terms_of_the_loss_are_drawn_beside_it(history):
+    """The terms of the loss are drawn beside it and a single one is not drawn twice."""
     drawn = traces(TrainingMonitor(), rows=tuple(history), phase="running")
     assert drawn["term: info_nce"].y == (1.5, 0.75) and drawn["term: dcl"].y == (0.5, 0.25)
     alone = [{key: row[key] for key in row if key not in ("dcl", "gradient_norm/dcl")} for row in history]
     assert not any(uid.startswith("term") for uid in traces(TrainingMonitor(), rows=tuple(alone)))
 
 
-def test_seeds_are_a_mean_with_a_band_from_the_lowest_to_the_highest(history):
+def test_seeds_are_a_mean_with_a_band_from_the_lowest(history):
+    """Seeds are a mean with a band from the lowest to the highest."""
     higher = [row | {"score": row["score"] + 2} if "score" in row else row for row in history]
     drawn = traces(TrainingMonitor({"SimCSE": [history, higher]}))
     assert drawn["score: SimCSE"].y == (51.0, 54.0) and drawn["score: start"].y == (51.0, 51.0)
@@ -146,7 +148,8 @@ def test_kept_steps_are_marked_where_they_were_measured(history):
     assert drawn["score: kept"].x == (2,)  # the best step, whose weights a run keeps
 
 
-def test_the_axis_is_as_long_as_the_run_will_be_but_a_long_run_fills_half_of_it(history):
+def test_the_axis_is_as_long_as_the_run_will_be(history):
+    """The axis is as long as the run will be but a long run fills half of it."""
     reach = lambda rows, steps: TrainingMonitor().figure(rows=tuple(rows), steps=steps).layout.xaxis.range[1]  # noqa: E731
     assert reach(history, 40) == pytest.approx(40 * 1.02)
     assert reach(history, 100_000) == pytest.approx(50 * 1.02)
@@ -200,7 +203,8 @@ def test_only_a_run_that_goes_on_has_buttons_to_press():
     assert pressable(monitor) == [False] * 3  # shown again after its end
 
 
-def test_a_run_stopped_by_its_button_is_usable_and_its_folder_is_an_encoder(tmp_path):
+def test_a_run_stopped_by_its_button_is_usable(tmp_path):
+    """A run stopped by its button is usable and its folder is an encoder."""
     monitor, go_on = start_and_hold(3, output=tmp_path / "run")
     brake = monitor.widget.children[0].children[0]
     brake.end.click()
@@ -226,7 +230,8 @@ def test_a_paused_run_waits_and_goes_on_where_it_was():
     assert run.history == wanted.history
 
 
-def test_a_kept_step_is_an_encoder_of_that_step_in_memory_and_on_disk(tmp_path):
+def test_a_kept_step_is_an_encoder_of_that_step_in_memory(tmp_path):
+    """A kept step is an encoder of that step in memory and on disk."""
     seen_there = {}
 
     def look(run, row):
@@ -244,7 +249,8 @@ def test_a_kept_step_is_an_encoder_of_that_step_in_memory_and_on_disk(tmp_path):
     assert_allclose(saved.encode(SENTENCES[:3]), seen_there["vectors"], rtol=1e-6)
 
 
-def test_a_step_may_be_kept_while_the_run_is_paused_and_before_it_began():
+def test_a_step_may_be_kept_while_the_run_is_paused():
+    """A step may be kept while the run is paused and before it began."""
     monitor, go_on = start_and_hold(0)
     pause(monitor, go_on, monitor.pause)
     kept = threading.Event()

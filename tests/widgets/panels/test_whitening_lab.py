@@ -28,7 +28,8 @@ def covariance_of(points):
     return np.cov(np.array(points), bias=True)
 
 
-def test_the_batch_is_white_within_each_group_and_the_heat_map_shows_it(lab):
+def test_the_batch_is_white_within_each_group(lab):
+    """The batch is white within each group and the heat map shows it."""
     after = np.array(traces(lab)["after"].z)
     for start in range(0, 8, 2):
         assert_allclose(after[start : start + 2, start : start + 2], np.eye(2), atol=6e-3)
@@ -64,7 +65,8 @@ def test_a_broken_batch_has_a_quarter_of_the_width(lab):
     assert "fitted on 2 of 60" in lab.summary() and len(outcome(lab.state).others) == 58
 
 
-def test_a_batch_smaller_than_the_width_blows_other_sentences_up_and_groups_cure_it(lab):
+def test_a_batch_smaller_than_the_width_blows_other_sentences(lab):
+    """A batch smaller than the width blows other sentences up and groups cure it."""
     small = traces(lab, strategy="ZCA", batch_size=5)
     assert len(small["spectrum: batch, after"].y) == 4  # 5 rows have 4 directions
     assert max(small["spectrum: held-out sentences, after"].y) > 1e4
