@@ -200,8 +200,7 @@ def _best(state: AlignmentUniformityState) -> str:
     start = state.paths[method][0].score
     if len(state.paths) > 1 or start is None or state.step == state.steps[0]:
         return f"Dev score {score:.1f} by {method}"
-    way = "rises" if score > start else "falls"
-    return f"{'Yes' if score > start else 'No'}: the dev score {way} from {start:.1f} to {score:.1f}"
+    return f"{'Yes: it rises' if score > start else 'No: it falls'} from {start:.1f} to {score:.1f}"
 
 
 def summary(state: AlignmentUniformityState) -> str:

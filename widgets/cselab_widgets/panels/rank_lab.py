@@ -337,7 +337,7 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
     """The floor by batch size with its shadow, and the fall that this batch leaves."""
     loss, lowest, falling = state.losses[name], state.floors[name], name == "Barlow Twins"
     highest = max(loss, *floor[2:])
-    named = state.enough if falling and state.size < 0.8 * state.enough else 0
+    named = state.enough if falling and state.enough - state.size > 0.4 * state.sizes[-1] else 0  # it has room
     low = 0.0 if falling else lowest - 0.5 * (highest - lowest)
     ends = rounded([loss, lowest])
     traces = [
@@ -345,7 +345,7 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
             x=list(state.sizes),
             y=floor,
             text=[f"0 from N = {size}<br> " if size == named else "" for size in state.sizes],
-            textposition="top center",
+            textposition="top right",
             uid=name,
             mode="lines+text",
             line={"color": INK, "width": 3},
