@@ -110,11 +110,10 @@ class Fitted:
 
     def __init__(self, batch: Tensor, strategy: str, groups: int, eps: float, seed: int) -> None:
         width = batch.shape[1]
-        shuffled = strategy == "shuffled group"
-        self.permutation = _shuffled(width, seed) if shuffled else torch.arange(width)
-        self.mean, self.groups, self.eps = batch.mean(0), groups, eps
-        self.covariance = covariance(batch[:, self.permutation])
-        pca = group_whitening_matrix(self.covariance, groups, "pca", eps)
+        shuffled = torch.randperm(width, generator=torch.Generator().manual_seed(seed))
+        self.permutation = shuffled if strategy == "shuffled group" else torch.arange(width)
+        self.mean, self.eps = batch.mean(0), eps
+        pca = group_whitening_matrix(covariance(batch[:, self.permutation]), groups, "pca", eps)
         self.scales = 1 / pca.norm(dim=0)
         turned = pca * self.scales
         zca = pca @ turned.T
@@ -141,7 +140,6 @@ class WhitenedViews:
     others: Tensor
     batch_after: Tensor
     others_after: Tensor
-    before: dict[str, float]
 
     @property
     def parts(self) -> dict[str, Tensor]:
@@ -153,7 +151,7 @@ class WhitenedViews:
 
     @cached_property
     def measured(self) -> dict[str, dict[str, float]]:
-        return {name: self.before if rows is self.batch else measured(rows) for name, rows in self.parts.items()}
+        return {name: measured(rows) for name, rows in self.parts.items()}
 
     @cached_property
     def variances(self) -> dict[str, Tensor]:
@@ -166,7 +164,7 @@ class WhitenedViews:
 
 
 def measured(rows: Tensor) -> dict[str, float]:
-    """The numbers of the table; `covariance`: the mean size of one of two channels, in units of the mean variance."""
+    """The numbers of the table; `covariance`: the mean size of one of two channels; `variance`: the mean one."""
     between = covariance(rows)
     found = torch.linalg.eigvalsh(between).clamp(min=0)  # faster than `spectrum`
     shares = found.sqrt() / found.sqrt().sum()
@@ -186,10 +184,6 @@ def outcome(state: WhiteningLabState) -> WhitenedViews:
     return _outcome(SameArray(state.vectors), state.size, state.strategy, state.groups, state.eps, state.seed)
 
 
-def _shuffled(width: int, seed: int) -> Tensor:
-    return torch.randperm(width, generator=torch.Generator().manual_seed(seed))
-
-
 def _divided(count: int, batch_size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     order = np.random.default_rng(seed).permutation(count)
     return order[:batch_size], order[batch_size:]
@@ -197,17 +191,10 @@ def _divided(count: int, batch_size: int, seed: int) -> tuple[np.ndarray, np.nda
 
 @lru_cache(maxsize=16)
 def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps: float, seed: int) -> WhitenedViews:
-    batch, others, before = _fitted_on(views, batch_size, seed)
+    rows = torch.from_numpy(views.array).double()
+    batch, others = (rows[part] for part in _divided(len(rows), batch_size, seed))
     fitted = Fitted(batch, strategy, groups, eps, seed)
-    return WhitenedViews(fitted, batch, others, fitted(batch), fitted(others), before)
-
-
-@lru_cache(maxsize=16)
-def _fitted_on(views: SameArray, batch_size: int, seed: int) -> tuple[Tensor, Tensor, dict[str, float]]:
-    """The batch, the held-out sentences and the unchanged batch; independent of the whitening."""
-    first = torch.from_numpy(views.array).double()
-    batch, others = (first[rows] for rows in _divided(len(first), batch_size, seed))
-    return batch, others, measured(batch)
+    return WhitenedViews(fitted, batch, others, fitted(batch), fitted(others))
 
 
 def planes(state: WhiteningLabState) -> list[Plane]:
