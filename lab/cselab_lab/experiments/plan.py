@@ -13,7 +13,7 @@ from cselab._util.arguments import check_choice
 from cselab.encoders.open import ASSETS
 
 from .experiment import DEV, Experiment, Row, Size, times
-from .identity import KNOWN, bundled_weights, identify_encoder, identify_text
+from .identity import KNOWN, Identity, bundled_weights, identify_encoder, identify_text
 from .store import Job, JobSpec
 
 if TYPE_CHECKING:
@@ -249,30 +249,27 @@ def with_changes(
     'wiki-micro-simplewiki-1m-lr=0.0001'
     """
     profile = get_profile(profile)
-    own = None if encoder is None else identify_encoder(encoder)
-    text = None if corpus is None else identify_text(corpus)
+    base = profile.encoders["base"].name
+    own = Identity(base) if encoder is None else identify_encoder(encoder)
+    text = Identity(profile.corpus) if corpus is None else identify_text(corpus)
     changed = dict(recipe or {})
-    base, parts = profile.encoders["base"].name, [profile.name]
-    if own is not None and own.name != base:
-        parts.append(own.name)
-    if text is not None and text.name != profile.corpus:
-        parts.append(text.name.replace(":", "-"))
+    parts = [own.name] * (own.name != base) + [text.name.replace(":", "-")] * (text.name != profile.corpus)
     parts += [f"{name}={value:g}" if isinstance(value, float) else f"{name}={value}" for name, value in changed.items()]
-    encoders, found = profile.encoders, [one for one in (own, text) if one is not None]
-    if own is not None:
+    parts += ["dev"] * dev_only
+    encoders = profile.encoders
+    if encoder is not None:
         encoders = {"base": bundled(own.name) if own.place is None else backbone_in(own.place, own.name)}
-    if len(parts) + dev_only > 1:
-        profile = replace(profile, purpose=f"as {profile.name}, with the changes in the name")
     return replace(
         profile,
-        name="-".join((*parts, *["dev"] * dev_only)),
+        name="-".join([profile.name, *parts]),
+        purpose=f"as {profile.name}, with the changes in the name" if parts else profile.purpose,
         encoders=encoders,
-        corpus=profile.corpus if text is None else text.name,
+        corpus=text.name,
         recipe={**profile.recipe, **changed},
         suites=(DEV,) if dev_only else profile.suites,
-        files={**profile.files, **{one.name: one.place for one in found if one.place is not None}},
-        hashes={**profile.hashes, **{one.name: one.sha256 for one in found if one.sha256 is not None}},
-        own_encoder=profile.own_encoder or encoders["base"].name != base,
+        files={**profile.files, **{one.name: one.place for one in (own, text) if one.place is not None}},
+        hashes={**profile.hashes, **{one.name: one.sha256 for one in (own, text) if one.sha256 is not None}},
+        own_encoder=profile.own_encoder or own.name != base,
     )
 
 

@@ -239,11 +239,10 @@ class Results:
 
     def identities(self) -> list[str]:
         """A sentence on each encoder and text that does not come with cselab: whether it is the published one."""
-        used = {row.encoder for row in self.experiment.all_rows if row.label in self.lines}
-        names = [self.profile.encoders[name].name for name in self.profile.encoders if name in used | {"base"}]
+        used = {row.encoder for row in self.experiment.all_rows if row.label in self.lines} | {"base"}
         rows = {of.spec.corpus: of.corpus_rows for of in self._records if of.corpus_rows is not None}
-        texts = [("corpus", name) for name in rows or (self.profile.corpus,)]
-        found = [*(("encoder", name) for name in names), *texts]
+        found = [("encoder", encoder.name) for name, encoder in self.profile.encoders.items() if name in used]
+        found += [("corpus", name) for name in rows or (self.profile.corpus,)]
         known = self.profile.hashes
         return [text for kind, name in found if (text := statement(kind, name, known.get(name), rows.get(name)))]
 
