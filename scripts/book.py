@@ -132,6 +132,7 @@ def gather(executed: Path, source: Path) -> None:
     shutil.copy(ROOT / "notebooks" / "README.md", source / "teachers.md")
     shutil.copy(ROOT / "CONTRIBUTING.md", source / "contributing.md")
     readme = (ROOT / "README.md").read_text(encoding="utf-8").removeprefix("# cselab\n")
+    readme = re.sub(r'<a href="docs/[^"]*">|</a>', "", readme)  # Sphinx links a picture to itself
     (source / "readme.md").write_text(f"# Installing and using it\n{readme}", encoding="utf-8")
     shutil.copytree(ROOT / "docs", source / "docs", ignore=shutil.ignore_patterns("book", "*.html"))
     for file in (source / "readme.md", *(source / "docs").glob("*.md")):
@@ -159,7 +160,10 @@ def main(executed: Path, folder: Path) -> None:
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         outside |= set(loaded_from_outside(text))
-        write_text(page, text.replace('role="heading">', 'role="heading" aria-level="2">'))  # Sphinx's captions
+        text = text.replace('role="heading">', 'role="heading" aria-level="2">')  # Sphinx's captions
+        write_text(
+            page, text.replace('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="pages">')
+        )
     if outside:
         sys.exit(f"the book cannot be read offline: it loads {', '.join(sorted(outside))}")
     print(f"ready: {site / 'index.html'}")
