@@ -52,7 +52,7 @@ def dask_workers(
     """
     with ExitStack() as stack:
         stack.enter_context(patch.dict(os.environ))  # Dask sets the threads of its workers here too
-        client = stack.enter_context(_client(workers, scheduler, stack))
+        client = stack.enter_context(_client(workers, scheduler))
         client.subscribe_topic(TOPIC, lambda event: reached(*(event[1][name] for name in ("name", "step", "steps"))))
         try:
             client.wait_for_workers(1, timeout=SECONDS_TO_ANSWER)
@@ -76,19 +76,19 @@ def dask_workers(
             ) from None
 
 
-def _client(workers: int, scheduler: str | None, stack: ExitStack) -> Any:
-    from distributed import Client, LocalCluster
+def _client(workers: int, scheduler: str | None) -> Any:
+    from distributed import Client
 
     if scheduler is None:
         threads = str(max(1, (os.cpu_count() or 1) // workers))
-        local = LocalCluster(
+        return Client(
             n_workers=workers,
             threads_per_worker=1,
             host="127.0.0.1",
             dashboard_address="127.0.0.1:0",
             env={"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads},
+            set_as_default=False,
         )
-        return Client(stack.enter_context(local), set_as_default=False)
     try:
         return Client(scheduler, timeout=SECONDS_TO_ANSWER, set_as_default=False)
     except (OSError, ValueError) as error:

@@ -113,11 +113,18 @@ def by_size(results: "Results", name: str = "steps") -> "DataFrame":
             cell = cells.loc[label(effect, name, factor)]
             if notna(cell.gain):
                 size = whole(factor)(recipe.get(field, PAPERS_STEPS))
-                gain = {"gain": cell.gain, "gain_low": cell.gain_low, "gain_high": cell.gain_high}
                 seeds = len(
                     results.over(cell.name, results.experiment.against(results.experiment.row(cell.name)).label, "Avg.")
                 )
-                lines.append({"effect": effect.label, name: size, **gain, "seeds": seeds, "whose": whose})
+                lines.append(
+                    {
+                        "effect": effect.label,
+                        name: size,
+                        **cell[["gain", "gain_low", "gain_high"]],
+                        "seeds": seeds,
+                        "whose": whose,
+                    }
+                )
         if name == "steps" and (printed := published_gain(effect.label)) is not None:
             lines.append({"effect": effect.label, name: PAPERS_STEPS, "gain": printed, "whose": "paper"})
     return DataFrame(lines, columns=["effect", name, "gain", "gain_low", "gain_high", "seeds", "whose"])

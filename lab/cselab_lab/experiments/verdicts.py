@@ -225,9 +225,6 @@ class Verdict:
         """All fields, for JSON."""
         return vars(self) | {"ours": self.ours, "seeds": self.seeds, "answer": self.answer}
 
-    def __str__(self) -> str:
-        return self.sentence()
-
     def sentence(self, by_holm: float | None = None) -> str:
         """The verdict in words, with the p-value after Holm over the tests of a page, if any."""
         parts = [f"{self.claim}: {self.answer}{self._measured(by_holm)}"]
@@ -235,6 +232,8 @@ class Verdict:
             spread = f" ± {self.published_spread:.{self._digits}f}" if self.published_spread else ""
             parts.append(f"the paper has {signed(self.published, self._digits)}{spread}")
         return "; ".join(parts)
+
+    __str__ = sentence
 
     def _measured(self, by_holm: float | None) -> str:
         if self.ours is None:
