@@ -35,6 +35,13 @@ REFERENCE = {
     "Notebooks and experiments": ["cselab_lab"],
     "In the tools that you have": ["cselab.integrations"],
 }
+ACCESSIBLE = {  # what Sphinx and its theme write, and what a screen reader and a keyboard need
+    'role="heading">': 'role="heading" aria-level="2">',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="pages">',
+    ' aria-label="Toggle hidden content"': "",
+    "</body>": '<script>for (const box of document.querySelectorAll("pre, .table-wrapper")) if (box.scrollWidth > '
+    'box.clientWidth || box.closest("details:not([open])")) box.tabIndex = 0;</script></body>',
+}
 REGISTRIES = {  # the tables that a package knows its parts by, where they are described
     "cselab.methods": ["cselab.methods.base.METHODS", "cselab.methods.base.FAMILIES"],
     "cselab.evaluators": ["cselab.evaluators.suites.SUITES"],
@@ -160,10 +167,9 @@ def main(executed: Path, folder: Path) -> None:
     for page in site.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         outside |= set(loaded_from_outside(text))
-        text = text.replace('role="heading">', 'role="heading" aria-level="2">')  # Sphinx's captions
-        write_text(
-            page, text.replace('<aside class="sidebar-drawer">', '<aside class="sidebar-drawer" aria-label="pages">')
-        )
+        for old, new in ACCESSIBLE.items():
+            text = text.replace(old, new)
+        write_text(page, text)
     if outside:
         sys.exit(f"the book cannot be read offline: it loads {', '.join(sorted(outside))}")
     print(f"ready: {site / 'index.html'}")
