@@ -206,7 +206,7 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
     "names, most",
     [
         ("cselab", 115_000),
-        ("cselab_lab", 97_000),
+        ("cselab_lab", 98_000),
         ("cselab_widgets", 62_000),
         ("cselab cselab_lab cselab_widgets", 272_000),
         ("tests", 245_000),
