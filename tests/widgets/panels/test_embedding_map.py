@@ -7,6 +7,7 @@ import pytest
 from cselab_widgets import EmbeddingMap
 from cselab_widgets.kit.panel import SVG_POINTS
 from cselab_widgets.kit.projection import Projection, project
+from cselab_widgets.kit.theme import INK
 from drawn import controls, hear
 from numpy.testing import assert_allclose
 
@@ -71,9 +72,14 @@ def test_clusters_have_names_that_do_not_overlap_and_ellipses():
     near = np.random.default_rng(0).normal(size=(40, 3)) + np.repeat([[9, 0, 0], [0, 9, 0]], 20, axis=0)
     panel = EmbeddingMap([str(i) for i in range(40)], {"a": near}, color=["x"] * 20 + ["<y>"] * 20)
     found = traces(panel)
-    named = {text.split("</span> ")[1]: text.split("</span> ")[0] for text in found["a: names"].text}
-    assert {*named} == {"<b>x</b>", "<b>&lt;y&gt;</b>"} and not found["a: x"].showlegend
-    assert found["a: <y>"].marker.color in named["<b>&lt;y&gt;</b>"]
+    styles = panel.state.styles
+    assert set(found["a: names"].text) == {
+        f'<span style="color:{styles[name].color}"><b>{text}</b></span>'
+        for name, text in (("x", "x"), ("<y>", "&lt;y&gt;"))
+    }
+    assert found["a: <y>"].marker.color == styles["<y>"].color and not found["a: x"].showlegend
+    chosen = traces(panel, focus=0)
+    assert [chosen[f"a: {name}"].marker.color for name in ("x", "<y>")] == [styles["x"].color, INK]
     (plane,) = panel.planes()
     for trace in (found["a: region: x"], found["a: region: <y>"]):  # no ellipse is cut at the edge
         for ends, values in ((plane.x["range"], trace.x), (plane.y["range"], trace.y)):
@@ -252,7 +258,7 @@ def test_a_click_shows_the_nearest_in_full_width():
         assert_allclose(star.x[1], traces(panel)[f"{name}: "].x[nearest[name][0]], atol=1e-4)
     beside = panel.planes()[0].reads
     same = len({*nearest["a"]} & {*nearest["b"]})
-    assert f"{same} of 10 are the same in the first and the last" in beside
+    assert f"{same} of 10 are in both lists" in beside
     assert beside.count("gained") == beside.count("lost") == 10 - same
     panel.clicked(4)
     assert panel.state.focus is None and traces(panel)["a: nearest"].x == ()

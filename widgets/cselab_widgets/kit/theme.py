@@ -22,7 +22,7 @@ ROLES = {"anchor": ANCHOR, "positive": POSITIVE, "negative": NEGATIVE, "ours": O
 ROLES |= {"before": BEFORE, "after": AFTER}
 
 # For categories without a role, such as methods or topics: the same hues in the order of Okabe & Ito's palette.
-PALETTE = (ANCHOR, POSITIVE, OURS, BEFORE, PUBLISHED, "#3A8FBF", "#808080", AFTER)
+PALETTE = (ANCHOR, POSITIVE, OURS, BEFORE, PUBLISHED, AFTER, "#3A8FBF", "#808080")
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
 
 # Grades, steps and other orders: one hue, from light and grey to dark and full.

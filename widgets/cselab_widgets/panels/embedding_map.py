@@ -262,6 +262,13 @@ class EmbeddingMapState(State):
         """The snapshot that each encoder is shown at."""
         return {encoder: plane.at(self.step) for encoder, plane in self.planes.items()}
 
+    @cached_property
+    def styles(self) -> dict[str, Style]:
+        """The style of each group; while a sentence is looked at, all but its own group are grey."""
+        mine = "" if self.focus is None else self.data.names[self.focus]
+        styles = category_styles(self.data.groups)
+        return {name: one if mine in ("", name) else one._replace(color=INK) for name, one in styles.items()}
+
     @property
     def picked(self) -> tuple[int, ...] | None:
         """The highlighted rows; None if all look alike."""
@@ -298,7 +305,7 @@ def planes(state: EmbeddingMapState) -> list[Plane]:
         "coloraxis": {"colorscale": NUMERIC_SCALE, "colorbar": {"title": scale, "outlinewidth": 0, "thickness": 14}},
         "transition": {"duration": MORPH, "easing": "cubic-in-out", "ordering": "traces first"},
     }
-    traces = [_region(name, points[rows], style) for name, rows, style in _clusters(data)]
+    traces = [_region(name, points[rows], state.styles[name]) for name, rows in _clusters(data)]
     traces += [_lines(state, points)] if data.pairs else []
     traces += _points(state, points)
     traces += [_nearest(state, points), _names(state, points)]
@@ -373,7 +380,7 @@ def explain(state: EmbeddingMapState) -> str:
         text += " t-SNE cannot place new vectors: each encoder and each step is a separate map."
     elif state.projection == UMAP and state.steps:
         text += f" All remaining steps are placed into the map of step {fitted}."
-    return text + " Lasso dots, or click one for its nearest."
+    return text + " An ellipse spans one standard deviation. Lasso dots, or click one for its nearest."
 
 
 def details(state: EmbeddingMapState) -> str:
@@ -543,17 +550,15 @@ class EmbeddingMap(Panel):
         }
 
 
-def _clusters(data: MapData) -> list[tuple[str, np.ndarray, Style]]:
+def _clusters(data: MapData) -> list[tuple[str, np.ndarray]]:
     """The groups with a name, unless there are too many to name them in the map."""
     groups = data.groups
-    if "" in groups or len(groups) > NAMED:
-        return []
-    return [(*group, style) for group, style in zip(groups.items(), category_styles(groups).values(), strict=True)]
+    return [] if "" in groups or len(groups) > NAMED else list(groups.items())
 
 
 def _with_regions(data: MapData, points: np.ndarray) -> np.ndarray:
     """The points, and those of the ellipses about their groups: all that a map has to hold."""
-    return np.concatenate([points, *(_ellipse(points[rows]) for _, rows, _ in _clusters(data))])
+    return np.concatenate([points, *(_ellipse(points[rows]) for _, rows in _clusters(data))])
 
 
 def _ellipse(points: np.ndarray) -> np.ndarray:
@@ -583,14 +588,14 @@ def _region(name: str, points: np.ndarray, style: Style) -> go.Scatter:
 
 
 def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
-    """The name of each group with a square of its colour, at the outer end of its ellipse; the names do not overlap."""
+    """The name of each group in its colour, at the outer end of its ellipse; the names do not overlap."""
     wide, tall = np.array([0.3, 0.09]) * np.ptp(points, axis=0)
     placed: list[tuple[np.ndarray, str]] = []
-    for name, rows, style in _clusters(state.data):
+    for name, rows in _clusters(state.data):
         ellipse = _ellipse(points[rows])
         outwards = (ellipse - points.mean(0)) @ (points[rows].mean(0) - points.mean(0))
         at = ellipse[outwards.argmax()]
-        placed.append((at, f'<span style="color:{style.color}">\u25a0</span> <b>{escape(name)}</b>'))
+        placed.append((at, f'<span style="color:{state.styles[name].color}"><b>{escape(name)}</b></span>'))
     placed.sort(key=lambda one: one[0][1])
     for number, (at, _) in enumerate(placed):
         for below, _ in placed[:number]:
@@ -615,7 +620,8 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
     size = 10 if len(data.sentences) <= 300 else 6
     picked = None if state.picked is None else np.array(state.picked, dtype=int)
     traces = []
-    for (name, rows), style in zip(data.groups.items(), category_styles(data.groups).values(), strict=True):
+    for name, rows in data.groups.items():
+        style = state.styles[name]
         color: dict[str, Any] = {"color": style.color}
         if data.coloring and not data.coloring.by_name:
             color = {"color": rounded(map(float, data.coloring.values)), "coloraxis": "coloraxis"}
@@ -725,7 +731,6 @@ def _nearest_lists(state: EmbeddingMapState, focus: int) -> str:
         for title, (encoder, step) in zip(titles(state), state.shown_steps.items(), strict=True)
     }
     first, *others = [{near.row for near in nearest} for nearest in found.values()]
-    styles = category_styles(data.groups)
     lists = ""
     for number, (title, nearest) in enumerate(found.items()):
         alike = sum(names[near.row] == names[focus] for near in nearest)
@@ -735,10 +740,11 @@ def _nearest_lists(state: EmbeddingMapState, focus: int) -> str:
             lost = number == 0 and others and all(row not in other for other in others)
             gained = number > 0 and row not in first
             mark = " <b>&minus;&nbsp;lost</b>" if lost else " <b>+&nbsp;gained</b>" if gained else ""
-            dot = f'<span style="color:{styles[names[row]].color}">\u25cf</span> ' if names[row] else ""
+            dot = f'<span style="color:{state.styles[names[row]].color}">\u25cf</span> ' if names[row] else ""
             lists += f'<tr><td class="number">{cosine:.2f}</td><td>{dot}{escape(state.sentences[row])}{mark}</td></tr>'
         lists += "</table>"
-    same = f" {len(first & others[-1])} of {len(first)} are the same in the first and the last." if others else ""
+    which = "both lists" if len(others) == 1 else "the first and the last list"
+    same = f" {len(first & others[-1])} of {len(first)} are in {which}." if others else ""
     words = f"Nearest to &ldquo;<b>{escape(state.sentences[focus])}</b>&rdquo; by cosine in full width.{same}"
     return f'<p>{words}</p><div class="cselab-lists">{lists}</div>'
 

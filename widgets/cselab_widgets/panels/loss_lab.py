@@ -489,7 +489,7 @@ class Drawn(NamedTuple):
 
 
 CHOSEN = Drawn("chosen", {"color": PALETTE[0], "width": 3.5, "shape": "spline"})
-STYLES = (Drawn("InfoNCE", {"color": PALETTE[6], "dash": "dash", "width": 2, "shape": "spline"}), CHOSEN)
+STYLES = (Drawn("InfoNCE", {"color": PALETTE[7], "dash": "dash", "width": 2, "shape": "spline"}), CHOSEN)
 
 
 def _run(state: LossLabState) -> Plane:

@@ -156,7 +156,7 @@ class ToyTraining(PagePanel):
             sentences, topics = short_sentences()
         train, own = list(texts(sentences, "sentences", at_least=2)), list(texts(typed, "typed", at_least=0))
         state = ToyTrainingState(train, list(topics), own, loss, temperature, noise, batch, artificial, seed)
-        super().__init__(state, key, {"palette": PALETTE[:5] + PALETTE[7:] + PALETTE[5:7]})  # two blues, last
+        super().__init__(state, key, {"palette": PALETTE})
 
     def to_frame(self) -> "pandas.DataFrame":
         """A row for each measured step of each run: the run's number, its settings, loss and geometry."""

@@ -49,7 +49,7 @@ LOGGED = {  # by the trainer of sentence-transformers
     "eval_*uniformity": "uniformity",
     "eval_*effective_rank": "effective_rank",
 }
-COLORS = (*PALETTE[5:7], OURS, PUBLISHED, BEFORE)  # of finished runs; the live one, or one that is alone, is AFTER
+COLORS = (*PALETTE[6:], OURS, PUBLISHED, BEFORE)  # of finished runs; the live one, or one that is alone, is AFTER
 GAINED = "rgba(119, 101, 200, 0.13)"  # a veil of AFTER
 DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
 SECONDS = 0.5  # between two pictures of a run that is going on
@@ -481,7 +481,7 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     room = _room([*bands, *lines]) if named else None
     traces = [*bands, *(named_at_ends(lines, "names", room[1] - room[0]) if room else lines)]
     for term, dash in zip(state.terms if column == "loss" else [], cycle(DASHES)):
-        line = {"color": PALETTE[6], "dash": dash, "width": 2}
+        line = {"color": PALETTE[7], "dash": dash, "width": 2}
         traces.append(_line(f"term: {term}", *curve(state.rows, term), line, term.replace("_", " "), showlegend=True))
     at_step = dict(zip(steps, values, strict=True))
     best = [steps[int(np.argmax(values))]] if named and values else []  # its weights are kept, too
