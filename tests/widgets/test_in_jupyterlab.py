@@ -507,7 +507,7 @@ def test_a_lesson_goes_on_with_the_run_that_was_stopped_by_hand(open_notebook, l
     scores = cell.locator(".js-plotly-plot .trace:nth-last-child(2) .point")
     expect(scores.nth(1)).to_be_visible()  # the run goes on in a thread, and was scored since it began
     cell.get_by_role("button", name="stop").click()
-    expect(cell).to_contain_text("Stopped: the panel's run has the encoder")
+    expect(cell).to_contain_text("Stopped: the best weights so far are kept")
     assert cell.evaluate(OVERLAPPING) == []
 
     command(page, "run-all-below", "wait")

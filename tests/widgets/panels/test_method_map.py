@@ -36,7 +36,7 @@ def test_method_map_has_a_dot_where_a_method_differs(shown):
     assert dots["loss"] == ((4, 4), (mine, other), (1, 2)) and dots["head"] == ((), (), ())
     counts = next(trace.text for trace in plane.traces if trace.uid == "pipeline")
     assert plane.x["ticktext"] == ["data", "view", "encoder", "head", "loss"] and counts == ("1", "1", "0", "0", "2")
-    assert plane.title == "Of 4 methods 2 change the loss, 0 the encoder"
+    assert plane.title == "Of 3 methods 2 change the loss, 0 the encoder"
 
 
 def test_method_map_groups_by_family_or_by_year(shown):

@@ -330,13 +330,13 @@ def test_unknown_commands_are_refused(changes, message):
         TrainingMonitor().set(**changes)
 
 
-def test_it_opens_with_the_score_on_an_axis_of_ten_points(history):
+def test_it_opens_with_the_score_on_an_axis_of_six_points(history):
     monitor = TrainingMonitor()
     monitor.set(name="mine", rows=tuple(history), phase="running")
     (score,) = monitor.planes()
     assert score.title == "Dev score 53.0 at step 2, +3.0 since the start"
     low, high = score.y["range"]
-    assert high - low == pytest.approx(10) and low < 50 < 53 < high
+    assert high - low == pytest.approx(6) and low < 50 < 53 < high
     start, names = (next(trace for trace in score.traces if trace.uid == uid) for uid in ("score: start", "names"))
     assert (start.x, start.y) == ((0, 2), (50.0, 50.0)) and not any(trace.showlegend for trace in score.traces)
     assert [name.strip() for name in names.text] == ["start", "mine"]

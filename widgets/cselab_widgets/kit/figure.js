@@ -88,7 +88,7 @@ const cselabFigure = (() => {
     }
     for (const [axis, room] of [[xaxis, width - margin.l - margin.r], [yaxis, height]])
       if (axis.title?.text) axis.title.text = inTwoLines(axis.title.text, room);
-    if (xaxis.title?.text?.includes("<br>")) margin.b += 16;
+    if ([xaxis.title?.text, xaxis.ticktext?.[0]?.replace("<br>", "")].some((text) => text?.includes("<br>"))) margin.b += 16; // a line more
     const whole = height + margin.t + margin.b;
     const above = { xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
     const legend = { orientation: "h", x: 8 / width, y: 1 - ABOVE / whole, itemsizing: "constant", ...above };

@@ -13,7 +13,7 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane
-from ..kit.theme import FAINT, INK, PALETTE, TICK
+from ..kit.theme import ANCHOR, FAINT, INK, TICK
 
 if TYPE_CHECKING:
     import pandas
@@ -52,10 +52,9 @@ class MethodMapState(State):
         by_pattern = sorted(range(len(heads)), key=lambda row: _pattern(self.cards[row]))
         return {name: [row for row in by_pattern if heads[row] == name] for name in names}
 
-    @property
-    def touched(self) -> Counter[str]:
-        """At each stage, how many of the methods do something."""
-        return Counter(stage for card in self.cards for stage in card.stages)
+    def touched(self, rows: Iterable[int]) -> Counter[str]:
+        """At each stage, how many of these methods do something."""
+        return Counter(stage for row in rows for stage in self.cards[row].stages)
 
 
 def planes(state: MethodMapState) -> list[Plane]:
@@ -71,7 +70,7 @@ def planes(state: MethodMapState) -> list[Plane]:
 def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]], uid: str = "") -> Plane:
     from cselab_lab.lessons.pipeline_diff import STAGES
 
-    stages, colors = list(STAGES), dict(zip(STAGES, PALETTE, strict=False))
+    stages = list(STAGES)
     place: dict[int, float] = {}
     heads: dict[float, str] = {}
     below = 0.0
@@ -83,7 +82,7 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
     traces = [
         go.Scatter(
             x=list(range(len(stages))), y=[1.2] * len(stages), uid=f"{uid}pipeline", mode="lines+markers+text",
-            text=[str(state.touched[stage]) for stage in stages], textposition="bottom center",
+            text=[str(state.touched(place)[stage]) for stage in stages], textposition="bottom center",
             marker={"symbol": "triangle-right", "size": 11, "color": INK}, line={"color": INK, "width": 1.5},
             hovertext=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
             hovertemplate="%{hovertext}<extra></extra>",
@@ -103,7 +102,8 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
             go.Scatter(
                 x=[number] * len(dots), y=[place[row] for row in dots], customdata=dots,
                 text=[_hover(state.cards[row], stage) for row in dots], hovertemplate="%{text}<extra></extra>",
-                uid=uid + stage, mode="markers", marker={"size": 11, "color": colors[stage]}, showlegend=False,
+                uid=uid + stage, mode="markers", showlegend=False,
+                marker={"size": 11, "color": [ANCHOR if row in state.selection else INK for row in dots]},
             )
         )  # fmt: skip
     years = [state.cards[row].year if state.by == FAMILY else "" for row in place]
@@ -127,8 +127,10 @@ def answer(state: MethodMapState) -> str:
     """At which stages most of the methods do something, and at which the fewest."""
     from cselab_lab.lessons.pipeline_diff import STAGES
 
-    most, least = (choose(STAGES, key=lambda stage: state.touched[stage]) for choose in (max, min))
-    return f"Of {len(state.cards)} methods {state.touched[most]} change the {most}, {state.touched[least]} the {least}"
+    changed = [row for row, card in enumerate(state.cards) if card.stages]  # not SimCSE itself
+    touched = state.touched(changed)
+    most, least = (choose(STAGES, key=lambda stage: touched[stage]) for choose in (max, min))
+    return f"Of {len(changed)} methods {touched[most]} change the {most}, {touched[least]} the {least}"
 
 
 def _name(state: MethodMapState, row: int) -> str:

@@ -304,7 +304,7 @@ def _cloud(state: NoiseLabState) -> Plane:
         flat, lengths = (rows - centre) @ axes.T, np.linalg.norm(rows - centre, axis=1, keepdims=True)
         return flat * lengths / np.linalg.norm(flat, axis=1, keepdims=True).clip(min=1e-12)
 
-    dots, others, stars = (
+    dots, others, still = (
         seen(rows) for rows in (clouds.passes[:, row], clouds.passes[:, other], clouds.clean[[row, other]])
     )
     turn = np.linspace(0, 2 * np.pi, 73)
@@ -314,7 +314,7 @@ def _cloud(state: NoiseLabState) -> Plane:
     shape = {"fill": "toself", "fillcolor": "rgba(0, 114, 178, 0.10)", "line": ring}
     traces = [
         _dots(radius * circle, "ring", **clear, **shape),
-        _dots(np.stack([stars[0], dots[drawn - 1]]), "newest", **clear, line={"color": ANCHOR, "width": 2},
+        _dots(np.stack([still[0], dots[drawn - 1]]), "newest", **clear, line={"color": ANCHOR, "width": 2},
               visible=drawn < len(dots)),
     ]  # fmt: skip
     for at, uid, points, color, symbol in (
@@ -324,9 +324,9 @@ def _cloud(state: NoiseLabState) -> Plane:
         name = escape(textwrap.shorten(state.sentences[at], 48, placeholder=" \u2026"), quote=False)
         look = {"color": color, "symbol": symbol, "size": 8}
         traces.append(_dots(points, uid, name=name, hoverinfo="name", mode="markers", marker=look))
-    look = {"color": INK, "symbol": ["star", "star-open"], "size": 16, "line": {"width": 2}}
-    traces.append(_dots(stars, "off-dropout", hoverinfo="skip", mode="markers", marker=look))
-    everything = np.concatenate([clouds.radius[row] * circle, dots, others, stars])
+    look = {"color": [ANCHOR, NEGATIVE], "symbol": "diamond", "size": 18, "line": {"width": 3, "color": INK}}
+    traces.append(_dots(still, "off-dropout", hoverinfo="skip", mode="markers", marker=look))
+    everything = np.concatenate([clouds.radius[row] * circle, dots, others, still])
     low, high = everything.min(axis=0), everything.max(axis=0)
     room = 0.06 * (high - low).max()
     ranges = [rounded([start - room, end + room]) for start, end in zip(low, high, strict=True)]
@@ -336,10 +336,10 @@ def _cloud(state: NoiseLabState) -> Plane:
         f"Dropout moves this sentence {radius:.2f}, {farther} its neighbour ({clouds.distance[row]:.2f})",
         traces,
         {"title": {"text": "distance towards the neighbour"}, **width},
-        {"title": {"text": "across"}, **height},
+        height,
         square=True,
-        words="A star is a sentence without dropout; a dot has a dropout mask of its own. "
-        f"The ring is the mean of {drawn}. Distances are those in {len(centre)} dimensions.",
+        words="A diamond is a sentence without dropout, a dot or square has one mask. The ring is the dots' mean. "
+        f"Only distances from the blue diamond are those of {len(centre)} dimensions.",
         tall=SQUARE,
     )
 
@@ -351,8 +351,8 @@ def _dots(points: np.ndarray, uid: str, **look: Any) -> go.Scatter:
 def _radii(state: NoiseLabState) -> Plane:
     clouds = state.clouds
     texts = ["<br>".join(escape(line, quote=False) for line in textwrap.wrap(s, 50)) for s in state.sentences]
-    far = 1.08 * float(clouds.distance.max())
-    high = 1.15 * float(max(clouds.distance.min(), clouds.radius.max()))
+    both = np.concatenate([clouds.distance, clouds.radius])
+    ends = rounded([0.9 * both.min(), 1.08 * both.max()])
     traces = [
         go.Scatter(
             x=rounded(clouds.distance),
@@ -369,24 +369,25 @@ def _radii(state: NoiseLabState) -> Plane:
             hovertemplate="%{text}<br>radius %{y:.3f}, neighbour at %{x:.3f}<extra></extra>",
         ),
         go.Scatter(
-            x=[0, far],
-            y=[0, far],
+            x=ends,
+            y=ends,
             uid="as far",
-            mode="lines",
+            mode="lines+text",
+            text=["", "farther than the neighbour\u00a0\u00a0\u00a0\u00a0"],
+            textposition="bottom left",
             hoverinfo="skip",
             line={"color": INK, "dash": "dot", "width": 1.5},
         ),
     ]
-    x = {"title": {"text": "distance to the neighbour"}, "range": [0, far]}
     beyond = int((clouds.radius > clouds.distance).sum())
     return Plane(
         f"{beyond} of {len(texts)} clouds reach as far as the nearest sentence",
         traces,
-        x,
-        {"title": {"text": "radius of its cloud"}, "range": [0, high]},
+        {"title": {"text": "distance to the neighbour"}, "range": ends},
+        {"title": {"text": "radius of its cloud"}, "range": ends},
         square=True,
         tall=SQUARE,
-        words="Above the dotted line the radius exceeds the distance. Click a point to see its cloud.",
+        words="A point is a sentence. Click it to see its cloud.",
     )
 
 
@@ -406,17 +407,19 @@ def _cosines(state: NoiseLabState) -> Plane:
                 uid=name,
                 name=name,
                 line={"color": color},
-                offsetgroup="cosines",
             )
         )
     how = ("one mask", f"\u03c3\u00b2 = {state.variance:g}", f"K = {state.mean_of}", "no mask")
-    names = [f"{kind}<br>{words}" for kind, words in zip(KINDS, how, strict=True)]
-    x = {"tickvals": list(KINDS), "ticktext": names, "tickangle": 0}
-    apart = {kind: float(one.mean() - other.mean()) for kind, (one, other) in state.cosines.items()}
+    apart = [float(one.mean() - other.mean()) for one, other in state.cosines.values()]
+    names = [
+        f"{kind}<br>{words}<br>gap {gap:.2f}".replace("-n", "\u2212n")
+        for kind, words, gap in zip(KINDS, how, apart, strict=True)
+    ]
     return Plane(
-        f"Positives are {apart['SimCSE']:.2f} above negatives; with +noise, {apart['+noise']:.2f}",
+        f"Positives are {apart[0]:.2f} above negatives; with added noise, {apart[1]:.2f}",
         traces,
-        x,
+        {"tickvals": list(KINDS), "ticktext": names, "tickangle": 0},
         {"title": {"text": "cosine"}},
-        words="Boxes hold half of the pairs, whiskers 90 %. A view of -noise is the mean of K passes.",
+        words="Boxes hold half of the pairs, whiskers 90 %; a gap parts two means. \u2212noise averages K passes.",
+        layout={"boxmode": "group"},
     )

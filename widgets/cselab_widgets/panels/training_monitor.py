@@ -169,13 +169,12 @@ def explain(state: TrainingMonitorState) -> str:
     others += " The dotted line is the last run." * bool(state.last)
     held = {
         "paused": " Paused: the weights are those of the step shown.",
-        "stopped": " Stopped: the panel's run has the encoder, with the best weights so far.",
-        "finished": " Finished: the panel's run has the encoder, with the best weights.",
+        "stopped": " Stopped: the best weights so far are kept, in run.encoder.",
+        "finished": " Finished: the best weights are kept, in run.encoder.",
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
     loss = " A loss near 0 does not prove learning." if state.every else ""
-    star = "; a star marks kept weights" if state.rows else ""
-    return f"Is the encoder learning? Watch the score{star}.{loss}{others}{held}"
+    return f"While it learns, the score is above the dashed line; a star marks kept weights.{loss}{others}{held}"
 
 
 class TrainingMonitor(Panel):
@@ -522,9 +521,9 @@ def _gain(values: Sequence[float], steps: Sequence[int]) -> str:
 
 
 def _room(traces: Sequence[go.Scatter]) -> list[float] | None:
-    """An axis of at least ten points, so that a tenth of a point does not look like a gain."""
+    """An axis of at least six points, so that a tenth of a point does not look like a gain."""
     values = [value for trace in traces for value in trace.y]
-    spare = max(0.5, 5 - (max(values) - min(values)) / 2) if values else 0
+    spare = max(0.5, 3 - (max(values) - min(values)) / 2) if values else 0
     return [min(values) - spare, max(values) + spare] if values else None
 
 
