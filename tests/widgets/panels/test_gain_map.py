@@ -35,10 +35,14 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
     assert [list(row) for row in heat.z] == [[1.5, 0.0], [-0.4, 0.0]]
     assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "<i>+0.9</i>"]]
     assert heat.zmax == -heat.zmin == 1.5
-    assert shown.planes()[0].title == "1 of 3 gains lie above SimCSE, 1 below, 1 undecided"
+    assert shown.planes()[0].title == (
+        "Mine &lt;b&gt; gains most, +1.5 (Avg.); 0 of 1 gains lie above SimCSE, 0 below, 1 undecided"
+    )
     assert "In italics: single runs" in shown.explain(shown.state)
-    assert heat.hovertext[0][0].endswith("Avg.: +1.5 points<br>95 % interval: +0.5 to +2.5<br>in the paper: +2.0")
-    assert heat.hovertext[1][1].endswith("SICK-R: +0.9 points")
+    assert heat.hovertext[0][0].endswith(
+        "Avg.: +1.5 points<br>95 % interval: +0.5 to\u00a0+2.5<br>in the paper: +2.0</p>"
+    )
+    assert heat.hovertext[1][1].endswith("SICK-R: +0.9 points<br>in the paper: not reported</p>")
 
 
 def test_single_runs_come_last_and_tests_with_larger_gains_first(frame):
@@ -61,12 +65,12 @@ def test_a_click_tells_a_method_test_by_test_beside_the_paper(shown):
     shown.clicked(2)
     assert list(shown.picked()["column"]) == ["Avg.", "SICK-R"] and set(shown.picked()["row"]) == {"Mine <b>"}
     told = shown.details(shown.state)
-    assert "Mine &lt;b&gt;" in told and "+1.5 points; 95 % interval: +0.5 to +2.5; in the paper: +2.0" in told
+    assert "Mine &lt;b&gt;" in told and "+1.5 points; 95 % interval: +0.5 to\u00a0+2.5; in the paper: +2.0" in told
     assert "Other" not in told
     assert shown.figure().layout.yaxis.ticktext[0].startswith("<b>")
     read = shown.widget.children[0].children[1]
     read.value = (1, 3)
-    assert "-0.4 points; 95 % interval: -0.6 to -0.2</p>" in shown.details(shown.state)
+    assert "-0.4 points; 95 % interval: -0.6 to\u00a0-0.2; in the paper: not reported</p>" in shown.details(shown.state)
 
 
 def test_one_seed_decides_nothing(frame):

@@ -54,8 +54,10 @@ const cselabFigure = (() => {
     return `${text.slice(0, middle)}<br>${text.slice(middle + 1)}`;
   }
 
-  // A cell of a narrow table has no room for decimals.
-  const inWholeNumbers = (text) => text.replace(/[+-]\d+\.\d/, (number) => (Math.round(number) > 0 ? "+" : "") + Math.round(number));
+  // A cell of a narrow table has no room for decimals: halves are rounded away from 0, above as below it.
+  const inWholeNumbers = (text) => text.replace(/([+−])(\d+\.\d)/, (_, sign, size) => (Math.round(size) ? sign : "") + Math.round(size));
+  // Numbers below 0 have the sign that plotly.js writes at its axes.
+  const withMinus = (text) => text.replace(/(?<![\w−-])-(?=\d)/g, "−");
 
   // One plane, so `tall`, under a legend of `top` pixels; beside it the names at the ends of its lines, or a scale. Its title
   // and its words stand around the plot, see `make`.
@@ -66,11 +68,14 @@ const cselabFigure = (() => {
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
     const ends = bare ? [] : data.filter(({ mode }) => mode === "text").flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
-    const margin = { l: bare ? 28 : 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
+    const margin = { l: bare ? 28 : 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top + (xaxis.side === "top" ? 8 : 0), b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
+    const inCells = (change) => data.forEach((trace) => trace.text?.[0]?.map && (trace.text = trace.text.map((row) => row.map(change))));
+    inCells(withMinus);
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
       data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo)); // text beside it is out of sight
-      data.forEach((trace) => trace.text?.[0]?.map && Object.assign(trace, { text: trace.text.map((row) => row.map(inWholeNumbers)), textfont: { size: 11 } }));
+      inCells(inWholeNumbers);
+      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: 11 }));
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more after it had measured the names.
@@ -236,7 +241,7 @@ const cselabFigure = (() => {
       const text = made("div", "reads");
       cell.append(title, el, text, note);
       planes.append(cell);
-      const pointed = ([found]) => found && ((text.querySelector(".cselab-read") ?? text).innerHTML = found);
+      const pointed = ([found]) => found && ((text.querySelector(".cselab-read") ?? text).innerHTML = withMinus(found));
       return { cell, title, el, text, note, draw: plot(Plotly, el, told, pointed) };
     };
     // The panel shows the controls of the question that is asked; see panel.css.
@@ -275,7 +280,7 @@ const cselabFigure = (() => {
         if (shown.cell.hidden || (shown.width === room && shown.top === top && same(shown.part, part))) return;
         Object.assign(shown, { width: room, top, part });
         const { words, tall, reads } = part.layout.meta;
-        shown.title.textContent = unmarked(part.layout.title.text);
+        shown.title.textContent = withMinus(unmarked(part.layout.title.text));
         shown.note.textContent = words;
         if (shown.reads !== reads) shown.text.innerHTML = shown.reads = reads; // by Python, which escapes what users give
         shown.text.classList.toggle("cselab-reading", Boolean(reads));

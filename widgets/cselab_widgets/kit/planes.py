@@ -119,6 +119,8 @@ def heatmap(values: Any, uid: str, limit: float, hover: str, scale: bool = False
 
     `scale`: the colours' values are to its right.
     """
+    beyond = bool(np.abs(values).max() > limit)
+    ends = [f"{'≤ ' * beyond}−{limit:g}", "0", f"{'≥ ' * beyond}{limit:g}"]
     return go.Heatmap(
         z=values,
         uid=uid,
@@ -126,7 +128,7 @@ def heatmap(values: Any, uid: str, limit: float, hover: str, scale: bool = False
         zmax=limit,
         colorscale=DIVERGING,
         showscale=scale,
-        colorbar={"thickness": 10, "xpad": 6, "tickvals": [-limit, 0, limit], "outlinewidth": 0},
+        colorbar={"thickness": 10, "xpad": 6, "tickvals": [-limit, 0, limit], "ticktext": ends, "outlinewidth": 0},
         hovertemplate=hover + "<extra></extra>",
     )
 

@@ -1,7 +1,7 @@
 """Methods in the plane of alignment and uniformity, and their paths while they train."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
 from math import isfinite
@@ -155,7 +155,7 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         styles = {method: Style(AFTER, style.symbol) for method, style in styles.items()}
     numbers = {(point.method, point.seed, point.at.step): row for row, point in enumerate(state.checkpoints)}
     across, up = _ranges(state)
-    traces = [_random(up), _better(across, up)]
+    traces = [_random(across, up), _better(across, up)]
     for method in state.paths:
         traces += _in_the_plane(state, method, styles[method], numbers)
     traces += [_step_names(state), _kept(state, styles, numbers), _picked(state)]
@@ -272,36 +272,30 @@ class AlignmentUniformity(Panel):
         seeds = {name: tuple(_path(label, run) for label, run in labelled.items()) for name, labelled in runs.items()}
         kept = {name: tuple(map(_kept_step, labelled.values(), seeds[name])) for name, labelled in runs.items()}
         watched = _checked(cosines or {}, seeds)
-        grades = next(iter(watched.values())).pairs.scores if watched else None
-        opening = _opening(seeds, kept) if step is None else step
-        scored = any(at.score is not None for paths in seeds.values() for path in paths for at in path)
-        if scored:
+        state = AlignmentUniformityState(
+            seeds,
+            kept,
+            _opening(seeds, kept) if step is None else step,
+            **shown,
+            cosines={name: watch.by_step for name, watch in watched.items()},
+            bands=by_grade(next(iter(watched.values())).pairs.scores) if watched else None,
+        )
+        if state.scored:
             self.questions = {
                 "Which way does training go?": (0, 2)[: 1 + bool(watched)],
                 "Does the score follow?": (1,),
             }
-        super().__init__(
-            AlignmentUniformityState(
-                seeds,
-                kept,
-                opening,
-                **shown,
-                cosines={name: watch.by_step for name, watch in watched.items()},
-                bands=None if grades is None else by_grade(grades),
-            ),
-            key,
-        )
+        super().__init__(state, key)
 
     @staticmethod
     def options(state: AlignmentUniformityState) -> dict[str, RowOptions]:
-        """The checkpoints; while none is picked, the one whose cosines are shown is named."""
+        """The checkpoints; while none is picked, the slider chooses whose cosines are shown."""
         names = [
-            f"{point.method}{_of_seed(state, point)}, step {point.at.step}" + ", kept" * point.kept
+            f"{point.method}{_of_seed(state, point)}, step {point.at.step}" + " (kept)" * point.kept
             for point in state.checkpoints
         ]
         rows: RowOptions = [(name, (row,)) for row, name in enumerate(names)]
-        shown = replace(state, selection=()).looked_at
-        nothing = f"slider: {names[state.checkpoints.index(shown)]}" if shown else "none picked"
+        nothing = "the slider's step" if state.cosines else "none picked"
         return {"selection": row_options(rows, state.selection, nothing)}
 
     def items(self) -> Sequence[Hashable]:
@@ -384,38 +378,27 @@ def _checked(cosines: Mapping[str, CosinesByGrade], seeds: Mapping[str, Any]) ->
 
 def _mean(paths: tuple[Path, ...]) -> Path:
     """The mean over seeds, at the steps where each was measured."""
-    if len(paths) == 1:
-        return paths[0]
-    by_step = [{at.step: at for at in path} for path in paths]
+    by_step = [{at.step: at[1:] for at in path} for path in paths]
     common = sorted(set.intersection(*map(set, by_step)))
-    together = []
-    for step in common:
-        here = [measured[step] for measured in by_step]
-        scores = [at.score for at in here if at.score is not None]
-        together.append(
-            Measurement(
-                step,
-                float(np.mean([at.alignment for at in here])),
-                float(np.mean([at.uniformity for at in here])),
-                float(np.mean(scores)) if len(scores) == len(here) else None,
-            )
-        )
-    if not together:
+    if not common:
         raise ValueError("the seeds of a method have no evaluated step in common; give runs with the same eval_every.")
-    return tuple(together)
+    together = {step: zip(*(measured[step] for measured in by_step), strict=True) for step in common}
+    return tuple(
+        Measurement(step, *(None if None in values else float(np.mean(values)) for values in columns))
+        for step, columns in together.items()
+    )
 
 
 def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numbers: dict) -> list[go.Scatter]:
     path, travelled = state.paths[method], state.travelled(method)
     here, seeds = travelled[-1:], state.seeds[method]
     single = len(seeds) == 1
-    traces = []
-    if not single:
-        traces.append(_bundle(method, seeds, style.color, numbers))
+    bundle = [] if single else [_bundle(method, seeds, style.color, numbers)]
     apart = _apart(state, method)
     heads = [14 * (row in apart[1:]) for row in range(len(travelled))]
     rows = {"customdata": [numbers[method, 0, at.step] for at in path]} if single else {}
-    traces += [
+    return [
+        *bundle,
         go.Scatter(
             **_places(path),
             **_hover(method, path),
@@ -444,7 +427,6 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             marker={"color": style.color, "symbol": style.symbol, "size": 20, "opacity": 1},
         ),
     ]
-    return traces
 
 
 def _apart(state: AlignmentUniformityState, method: str) -> list[int]:
@@ -479,15 +461,12 @@ def _step_names(state: AlignmentUniformityState) -> go.Scatter:
 
 def _bundle(method: str, seeds: tuple[Path, ...], color: str, numbers: dict) -> go.Scatter:
     """All seeds as one trace; None separates the lines."""
-    x, y, rows, text = [], [], [], []
+    rows, text = [], []
     for seed, path in enumerate(seeds):
-        x += [*rounded(at.uniformity for at in path), None]
-        y += [*rounded(at.alignment for at in path), None]
         rows += [*(numbers[method, seed, at.step] for at in path), None]
         text += [*_hover(f"{method}, seed {seed}", path)["text"], ""]
     return go.Scatter(
-        x=x,
-        y=y,
+        **{axis: [place for path in seeds for place in (*_places(path)[axis], None)] for axis in "xy"},
         customdata=rows,
         text=text,
         hovertemplate="%{text}<extra></extra>",
@@ -534,7 +513,7 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
     traces = []
     for method, path in state.paths.items():
         scored = [(at.step, at.score) for at in path if at.score is not None]
-        here = [(step, score) for step, score in scored if step <= state.step][-1:]
+        here = [one for one in scored if one[0] <= state.step][-1:]
         single = len(state.seeds[method]) == 1
         common = {"hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>"}
         rows = {"customdata": [numbers[method, 0, step] for step, _ in scored]} if single else {}
@@ -568,8 +547,10 @@ def _cosines(state: AlignmentUniformityState, bands: Bands) -> Plane:
     shown = next(iter(next(iter(state.cosines.values())).values()))
     if at is not None:
         shown, title = state.cosines[at.method][at.at.step], f"{escape(at.method)}, step {at.at.step}: cosine "
-        low, high = (shown[rows].mean() for rows in (bands.rows[0], bands.rows[-1]))
-        title += f"{low:.2f} at grade {bands.names[0]}, {high:.2f} at {bands.names[-1]}"
+        means = np.array([shown[rows].mean() for rows in bands.rows])
+        away = np.abs(means.argsort().argsort() - np.arange(len(means)))
+        title += f"{means[0]:.2f} at grade {bands.names[0]}, {means[-1]:.2f} at {bands.names[-1]}"
+        title += f"; grade {bands.names[away.argmax()]} is out of order" * bool(away.any())
     hills = ridges(shown, bands, "cosines", color=AFTER)
     for trace in hills:
         trace.visible = at is not None
@@ -600,17 +581,18 @@ def _score(at: Measurement) -> str:
 
 
 def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
-    """The axes for all steps at once, so that they do not move: from random vectors, and from pairs that are equal."""
+    """The axes for all steps at once, so that they do not move."""
     across = [point.at.uniformity for point in state.checkpoints]
-    left = min(RANDOM[0], *across) - 0.1
+    wide = max(max(across) - min(across), 0.1)
     up = [point.at.alignment for point in state.checkpoints]
     room = 0.35 * max(max(up) - min(up), 0.05)
-    right = max(across) + 0.2 * (max(across) - left)
-    return rounded([left, right]), rounded([max(0.0, min(up) - room), max(up) + room])
+    return rounded([min(across) - 0.5 * wide, max(across) + 0.3 * wide]), rounded(
+        [max(0.0, min(up) - room), max(up) + room]
+    )
 
 
 def _better(across: list[float], up: list[float]) -> go.Scatter:
-    """An arrow to the better corner, at a place that no path reaches: below the paths, right of random vectors."""
+    """An arrow to the better corner, at a place that no path reaches: below and left of the paths."""
     side, tall = np.ptp(across), np.ptp(up)
     return go.Scatter(
         x=rounded([across[0] + 0.2 * side, across[0] + 0.14 * side]),
@@ -626,13 +608,13 @@ def _better(across: list[float], up: list[float]) -> go.Scatter:
     )
 
 
-def _random(up: list[float]) -> go.Scatter:
-    """The uniformity of random vectors as a shadow."""
+def _random(across: list[float], up: list[float]) -> go.Scatter:
+    """The uniformity of random vectors as a shadow, or, if it is far away, an arrow to it at the edge."""
     low, high = RANDOM
     return go.Scatter(
-        x=[low, high, high, low],
+        x=[low, high, max(high, across[0]), low],
         y=[up[0], up[0], up[1], up[1]],
-        text=["", "", " random vectors", ""],
+        text=["", "", f"<br> {'←' * (high < across[0])} random vectors: about −4", ""],
         textposition="bottom right",
         uid="random",
         mode="lines+text",

@@ -205,7 +205,10 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         y=list(range(len(methods))),
         text=[["" if line is None else _gain_cell(rows[line]) for line in row] for row in cells],
         customdata=cells,
-        hovertext=[["" if line is None else "<br>".join(_gain_in_words(rows[line])) for line in row] for row in cells],
+        hovertext=[
+            ["" if line is None else f"<p>{'<br>'.join(_gain_in_words(rows[line]))}</p>" for line in row]
+            for row in cells
+        ],
         texttemplate="%{text}",
         textfont={"size": 13},
         hoverinfo="none",
@@ -223,8 +226,11 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
     across = {**plain, "side": "top", "fixedrange": True, "autotickangles": [0, 90]}
     up = {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]}
-    reads = "Point at a gain for its interval and the paper's gain; click it for all tests of its row."
-    return [Plane(escape(counted(state)), [heat], across, up, tall=CELL * len(methods), reads=reads)]
+    reads = "<p>Point at a gain, or tap it: its interval and the paper's gain. Click it for all tests of its row.</p>"
+    best, title = lines.get((methods[0], state.sort)), counted(state)
+    if best is not None:
+        title = f"{methods[0]} gains most, {rows[best]['gain']:+.1f} ({state.sort}); {title}"
+    return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), reads=reads)]
 
 
 def _gain_cell(one: Mapping[str, Any]) -> str:
@@ -241,10 +247,9 @@ def _gain_in_words(one: Mapping[str, Any]) -> list[str]:
     """A gain in words: ours with its interval, and the paper's."""
     words = [f"<b>{escape(str(one['row']))}</b>", f"{escape(str(one['column']))}: {one['gain']:+.1f} points"]
     if not np.isnan(one["gain_low"]):
-        words.append(f"95 % interval: {one['gain_low']:+.1f} to {one['gain_high']:+.1f}")
-    if not np.isnan(one["published_gain"]):
-        words.append(f"in the paper: {one['published_gain']:+.1f}")
-    return words
+        words.append(f"95 % interval: {one['gain_low']:+.1f} to\u00a0{one['gain_high']:+.1f}")
+    missing = np.isnan(one["published_gain"])
+    return [*words, "in the paper: " + ("not reported" if missing else f"{one['published_gain']:+.1f}")]
 
 
 def summary(state: PaperVsOursState) -> str:
@@ -261,9 +266,10 @@ def summary(state: PaperVsOursState) -> str:
 
 
 def counted(state: PaperVsOursState) -> str:
-    """The numbers of gains above and below the baseline; with several seeds, only those with an interval count."""
-    known = state.frame["gain_low"].notna()
-    gain = state.frame["gain"].where(state.decided | ~known.any(), 0)
+    """The numbers of gains of tests above and below the baseline; those with an interval, where there are any."""
+    tests = state.frame[~state.frame["column"].str.startswith("Avg")]
+    known = tests["gain_low"].notna()
+    gain = tests["gain"].where(state.decided | ~known.any(), 0)
     up, down, of = int((gain > 0).sum()), int((gain < 0).sum()), int(known.sum()) or len(gain)
     single = "" if known.any() else " of single runs"
     told = f"{up} of {of} gains{single} lie above {state.baseline}, {down} below"
@@ -301,7 +307,7 @@ def explain(state: PaperVsOursState) -> str:
 
 def _gains_explained(state: PaperVsOursState) -> str:
     """The meaning of the colours."""
-    text = f"Points above {state.baseline}, mean over the seeds."
+    text = f"100 times the score, minus that of {state.baseline}; mean over the seeds. Large gains stand at the left."
     single = state.frame["gain_low"].isna()
     if not single.all():
         text += " Blue: above; orange: below; no colour: the 95 % interval contains 0."
@@ -510,12 +516,9 @@ SPREAD = {"published": "published_spread", "ours": "sd"}  # one standard deviati
 def _dots(name: str, color: str, symbol: str, lines: "pandas.DataFrame", column: str, places: list[int]) -> go.Scatter:
     """A dot for each row that has the number, with a bar: the interval of a gain, the standard deviation of a score."""
     value = lines[column]
-    if column in SPREAD:
-        up = down = lines[SPREAD[column]]
-    else:
-        up, down = (
-            (lines["gain_high"] - value, value - lines["gain_low"]) if column == "gain" else (0 * value, 0 * value)
-        )
+    up = down = lines[SPREAD[column]] if column in SPREAD else 0 * value
+    if column == "gain":
+        up, down = lines["gain_high"] - value, value - lines["gain_low"]
     bars = {"array": up.fillna(0).to_numpy(float), "arrayminus": down.fillna(0).to_numpy(float)}
     return go.Scatter(
         x=value.to_numpy(dtype=float),

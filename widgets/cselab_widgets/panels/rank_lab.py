@@ -300,8 +300,8 @@ def _singular_values(state: RankLabState) -> Plane:
         [missing, *named_at_ends(lines, "names", log=True)],
         {"title": {"text": f"direction, of D = {end}"}, "range": [0, end]},
         {"title": {"text": "singular value"}, **axis},
-        words="The first value is high because all sentences share their mean. Without it, the remaining directions "
-        "have a larger part of each column, so the dashed line is higher.",
+        words="Columns are scaled to length 1. The first value is high because sentences share their mean. Without it, "
+        "the remaining directions have a larger part of each column, so the dashed line is higher.",
     )
 
 
@@ -309,6 +309,7 @@ def _floors(state: RankLabState) -> list[Plane]:
     """How low each loss can get: Barlow Twins depends on the batch size, the dimension-wise loss does not."""
     barlow = _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)
     flat = rounded([state.floors["dimension-wise"]]) * len(state.sizes)
+    fall = state.losses["dimension-wise"] - flat[0]
     full = state.bound == state.dimensions
     answer = (
         f"{_rows(state)} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
@@ -326,7 +327,7 @@ def _floors(state: RankLabState) -> list[Plane]:
         _floor(
             state,
             "dimension-wise",
-            f"The dimension-wise loss can fall to {flat[0]:.3g} with any batch",
+            f"The dimension-wise loss can fall to {flat[0]:.3g}, by {fall:.2g}, with any batch",
             flat,
             "The edge does not depend on N: this loss needs no full rank.",
         ),
@@ -338,7 +339,6 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
     loss, lowest, falling = state.losses[name], state.floors[name], name == "Barlow Twins"
     highest = max(loss, *floor[2:])
     named = state.enough if falling and state.enough - state.size > 0.4 * state.sizes[-1] else 0  # it has room
-    low = 0.0 if falling else lowest - 0.5 * (highest - lowest)
     ends = rounded([loss, lowest])
     traces = [
         go.Scatter(
@@ -358,8 +358,8 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
             y=ends,
             uid=f"{name}: this batch",
             mode="lines+markers+text",
-            text=[f"  now {loss:.3g}", f"  at best {lowest:.3g}"],
-            textposition=["middle right", "top right"],
+            text=[f"  this batch {loss:.3g}", f"  at best {lowest:.3g}"],
+            textposition=["top right", "top right" if falling else "bottom right"],
             line={"color": OURS, "width": 2, "dash": "dot"},
             marker={
                 "color": OURS,
@@ -373,7 +373,7 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
         ),
     ]
     x = {"title": {"text": "batch size N (sentences)"}, "range": [0, state.sizes[-1]]}
-    y = {"title": {"text": "loss"}, "range": [low, highest + 0.12 * (highest - low)]}
+    y = {"title": {"text": "loss"}, "range": [0, 1.12 * highest]}
     return Plane(answer, traces, x, y, words=words)
 
 

@@ -200,32 +200,35 @@ def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps:
 def planes(state: WhiteningLabState) -> list[Plane]:
     """The covariance before and after; the variances, and held-out sentences; two channels stage by stage."""
     whitened = outcome(state)
-    before, after, _ = whitened.measured.values()
+    before, after, others = whitened.measured.values()
+    few, width = _too_few(state), state.width // state.groups
     unit = before["variance"] or 1.0
     return [
         _covariance(
-            f"Before: covariance {before['covariance'] / unit:.2f} between channels, on average",
+            f"Before: mean |covariance| {before['covariance'] / unit:.2f} between channels",
             "before",
             whitened.batch / unit**0.5,
             whitened,
             "Each cell is the covariance of two channels, in units of the mean variance.",
         ),
         _covariance(
-            f"After whitening: {after['covariance']:.2f}{', but 0 within each group' * state.grouped}",
+            f"After: only {state.size - 1} of {width} directions are left, variance is {after['variance']:.2f}, not 1"
+            if few
+            else f"After: mean |covariance| {after['covariance']:.2f}{', but 0 within each group' * state.grouped}",
             "after",
             whitened.batch_after,
             whitened,
-            _too_few(state)
+            few
             or f"Each variance is 1, and {'channels of a group, side by side,' if state.grouped else 'two channels'} "
             "have no covariance.",
         ),
         _spectra(state, whitened),
         _covariance(
-            f"{len(whitened.others)} held-out sentences, after whitening",
+            f"Held out: variance {others['variance']:,.2f}, mean |covariance| {others['covariance']:,.2f}",
             "others",
             whitened.others_after,
             whitened,
-            "The same channels, of sentences on which the whitening was not fitted.",
+            f"The same channels, of {len(whitened.others)} sentences on which the whitening was not fitted.",
         ),
         *_two_channels(state, whitened),
     ]
@@ -330,10 +333,11 @@ class WhiteningLab(Panel):
 def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> list[Plane]:
     """The two channels with the largest correlation of those that are shown, whitened alone: before, and at a stage."""
     some = whitened.batch[:, whitened.fitted.permutation[:CHANNELS]]
+    some = some / some.var(0).mean().clamp(min=1e-12).sqrt()
     between = np.abs(np.nan_to_num(np.corrcoef(some.T.numpy()))) * (1 - np.eye(some.shape[1]))
     pair = list(np.unravel_index(between.argmax(), between.shape))
     alone = Fitted(some[:, pair], "ZCA", 1, state.eps, state.seed)
-    stage = STAGES[state.stage][0].upper() + STAGES[state.stage][1:]
+    stage = f"Stage {state.stage} of {len(STAGES) - 1}, {STAGES[state.stage]}"
     return [
         _stage("points before", alone, 0, some[:, pair], "Two channels before: correlation {:.2f}", BEFORE),
         _stage("points", alone, state.stage, some[:, pair], stage + ": correlation {:.2f}", AFTER),
@@ -347,7 +351,7 @@ def _stage(uid: str, alone: Fitted, stage: int, rows: Tensor, title: str, color:
     followed = int((alone.at(3, rows[:POINTS_DRAWN]).norm(dim=1) - 2).abs().argmin())  # two standard deviations away
     spread = alone.scales * alone.stages[2]  # its columns are axes, a standard deviation long
     ends = (2 * torch.stack([-spread, spread]).transpose(1, 2) @ alone.stages[stage]).numpy() + channels.mean(0)
-    reach = 1.1 * float(np.abs(points).max())
+    reach = 1.1 * max(float(alone.at(each, rows[:POINTS_DRAWN]).abs().max()) for each in range(len(STAGES)))
     width = {"range": [-reach, reach], "constrain": "domain", "zeroline": True, "zerolinecolor": INK}
     dots = {"mode": "markers", "hovertemplate": "%{x:.2f}, %{y:.2f}<extra></extra>"}
     return Plane(
@@ -379,7 +383,7 @@ def _stage(uid: str, alone: Fitted, stage: int, rows: Tensor, title: str, color:
         {"title": {"text": "first channel"}, **width},
         {"title": {"text": "second channel"}, **width},
         square=True,
-        words="A dot is a sentence. Lines are the principal axes, two standard deviations to each side."
+        words="A dot is a sentence; the mean variance of channels is 1. Lines: the axes, two deviations each way."
         if color == BEFORE
         else "Play the stages and follow the large dot. Whitening all channels takes the same steps.",
     )
