@@ -68,7 +68,7 @@ const cselabFigure = (() => {
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
     const ends = bare ? [] : data.filter(({ mode }) => mode === "text").flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
-    const margin = { l: bare ? 28 : 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top + (xaxis.side === "top" ? 8 : 0), b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
+    const margin = { l: bare ? 28 : 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
     const inCells = (change) => data.forEach((trace) => trace.text?.[0]?.map && (trace.text = trace.text.map((row) => row.map(change))));
     inCells(withMinus);
     if (width < NARROW) {
@@ -81,8 +81,9 @@ const cselabFigure = (() => {
     // Plotly would draw all once more after it had measured the names.
     if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, widest(names) + 16), false, "allow"];
     if (xaxis.side === "top") {
-      const crowded = (width - margin.l - margin.r) / (xaxis.ticktext?.length ?? 1) < widest(xaxis.ticktext ?? []) + 4;
-      margin.t += crowded ? 54 : 18;
+      const heads = xaxis.ticktext ?? data[0].x;
+      const crowded = (width - margin.l - margin.r) / heads.length < widest(heads) + 4;
+      margin.t += crowded ? 54 : 24;
       xaxis.tickangle = crowded ? -90 : 0;
     }
     let height = Math.max(tall, 120, names.length * (names.some((name) => name.includes("<br>")) ? 38 : 17));

@@ -384,7 +384,7 @@ def _mean(paths: tuple[Path, ...]) -> Path:
         raise ValueError("the seeds of a method have no evaluated step in common; give runs with the same eval_every.")
     together = {step: zip(*(measured[step] for measured in by_step), strict=True) for step in common}
     return tuple(
-        Measurement(step, *(None if None in values else float(np.mean(values)) for values in columns))
+        Measurement._make([step, *(None if None in values else float(np.mean(values)) for values in columns)])
         for step, columns in together.items()
     )
 

@@ -224,7 +224,7 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         f"<b>{escape(name)}</b>" if name in state.chosen else escape(name) or "<i>single runs</i>" for name in methods
     ]
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
-    across = {**plain, "side": "top", "fixedrange": True, "autotickangles": [0, 90]}
+    across = {**plain, "side": "top", "fixedrange": True}
     up = {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]}
     reads = "<p>Point at a gain, or tap it: its interval and the paper's gain. Click it for all tests of its row.</p>"
     best, title = lines.get((methods[0], state.sort)), counted(state)
