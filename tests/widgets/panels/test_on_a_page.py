@@ -125,7 +125,7 @@ def test_a_question_shows_its_planes_and_controls(opened, panels):
     section.get_by_role("slider", name="m", exact=True).fill("0")
     shows(section, panel, loss="Focal-InfoNCE", focal_m=0.0)
     expect(section.locator(".cselab-title:visible")).to_have_text(
-        panel.planes(loss="Focal-InfoNCE", focal_m=0.0)[0].title
+        panel.planes(loss="Focal-InfoNCE", focal_m=0.0)[0].title.replace("-0", "\u22120")
     )
     section.get_by_label("loss", exact=True).select_option("InfoNCE")
     shows(section, panel)

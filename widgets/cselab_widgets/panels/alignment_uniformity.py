@@ -396,13 +396,13 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
     bundle = [] if single else [_bundle(method, seeds, style.color, numbers)]
     apart = _apart(state, method)
     heads = [14 * (row in apart[1:]) for row in range(len(travelled))]
-    rows = {"customdata": [numbers[method, 0, at.step] for at in path]} if single else {}
+    rows = [numbers[method, 0, at.step] for at in path] if single else None
     return [
         *bundle,
         go.Scatter(
             **_places(path),
             **_hover(method, path),
-            **rows,
+            customdata=rows,
             uid=f"{method}: path",
             mode="lines+markers",
             line={"color": style.color, "width": 1},
@@ -419,7 +419,7 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
         go.Scatter(
             **_places(here),
             **_hover(method, here),
-            **({"customdata": [numbers[method, 0, at.step] for at in here]} if single else {}),
+            customdata=rows and rows[len(travelled) - 1 : len(travelled)],
             uid=f"{method}: here",
             name=method if here[0].score is None else f"{method}  {here[0].score:#.4g}",
             showlegend=len(state.paths) > 1,
@@ -516,13 +516,13 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
         here = [one for one in scored if one[0] <= state.step][-1:]
         single = len(state.seeds[method]) == 1
         common = {"hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>"}
-        rows = {"customdata": [numbers[method, 0, step] for step, _ in scored]} if single else {}
+        rows = [numbers[method, 0, step] for step, _ in scored] if single else None
         color = styles[method].color
         traces += [
             go.Scatter(
                 x=[step for step, _ in scored],
                 y=rounded(score for _, score in scored),
-                **rows,
+                customdata=rows,
                 uid=f"{method}: score",
                 mode="lines+markers",
                 line={"color": color, "width": 2.5},

@@ -203,6 +203,7 @@ def planes(state: WhiteningLabState) -> list[Plane]:
     before, after, others = whitened.measured.values()
     few, width = _too_few(state), state.width // state.groups
     unit = before["variance"] or 1.0
+    apart, varying = (f"{float(f'{others[name]:.2g}'):,g}" for name in ("covariance", "variance"))
     return [
         _covariance(
             f"Before: mean |covariance| {before['covariance'] / unit:.2f} between channels",
@@ -224,7 +225,7 @@ def planes(state: WhiteningLabState) -> list[Plane]:
         ),
         _spectra(state, whitened),
         _covariance(
-            f"Held out: variance {others['variance']:,.2f}, mean |covariance| {others['covariance']:,.2f}",
+            f"Held out: variance {varying}, mean |covariance| {apart}",
             "others",
             whitened.others_after,
             whitened,
@@ -347,11 +348,11 @@ def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> list[Pla
 def _stage(uid: str, alone: Fitted, stage: int, rows: Tensor, title: str, color: str) -> Plane:
     """Two channels at a stage, their principal axes, and one sentence that is marked at every stage."""
     channels = alone.at(stage, rows).numpy()
-    points = channels[:POINTS_DRAWN]
-    followed = int((alone.at(3, rows[:POINTS_DRAWN]).norm(dim=1) - 2).abs().argmin())  # two standard deviations away
+    points, some = channels[:POINTS_DRAWN], rows[:POINTS_DRAWN]
+    followed = int((alone.at(3, some).norm(dim=1) - 2).abs().argmin())  # two standard deviations away
     spread = alone.scales * alone.stages[2]  # its columns are axes, a standard deviation long
     ends = (2 * torch.stack([-spread, spread]).transpose(1, 2) @ alone.stages[stage]).numpy() + channels.mean(0)
-    reach = 1.1 * max(float(alone.at(each, rows[:POINTS_DRAWN]).abs().max()) for each in range(len(STAGES)))
+    reach = 1.1 * max(float(alone.at(each, some).abs().max()) for each in range(len(STAGES)))
     width = {"range": [-reach, reach], "constrain": "domain", "zeroline": True, "zerolinecolor": INK}
     dots = {"mode": "markers", "hovertemplate": "%{x:.2f}, %{y:.2f}<extra></extra>"}
     return Plane(
@@ -365,8 +366,10 @@ def _stage(uid: str, alone: Fitted, stage: int, rows: Tensor, title: str, color:
                 **dots,
             ),
             go.Scatter(
-                x=[end for line in ends[..., 0].T for end in (*rounded(line), None)],
-                y=[end for line in ends[..., 1].T for end in (*rounded(line), None)],
+                **{
+                    axis: [end for line in ends[..., row].T for end in (*rounded(line), None)]
+                    for row, axis in enumerate("xy")
+                },
                 uid=f"{uid}: axes",
                 mode="lines",
                 hoverinfo="skip",
