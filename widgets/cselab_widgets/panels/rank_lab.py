@@ -139,9 +139,6 @@ class RankLabState(State):
         }
 
 
-QUESTIONS = {"How low can the loss get?": (0, 1), "How many directions has a batch?": (2, 3)}
-
-
 @lru_cache(maxsize=64)
 def _barlow_floors(sizes: tuple[int, ...], dimensions: int, artificial_rows: int, weight: float) -> list[float]:
     """The floor of Barlow Twins by batch size, which the batch itself does not change."""
@@ -212,7 +209,7 @@ class RankLab(Panel):
     state_class = RankLabState
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
-    questions = QUESTIONS
+    questions = {"How low can the loss get?": (0, 1), "How many directions has a batch?": (2, 3)}
     static_grid = ("batch_size", "artificial_rows", "broken")
 
     def __init__(
@@ -339,7 +336,6 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
     loss, lowest, falling = state.losses[name], state.floors[name], name == "Barlow Twins"
     highest = max(loss, *floor[2:])
     named = state.enough if falling and state.enough - state.size > 0.4 * state.sizes[-1] else 0  # it has room
-    ends = rounded([loss, lowest])
     traces = [
         go.Scatter(
             x=list(state.sizes),
@@ -355,7 +351,7 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
         ),
         go.Scatter(
             x=[state.size] * 2,
-            y=ends,
+            y=rounded([loss, lowest]),
             uid=f"{name}: this batch",
             mode="lines+markers+text",
             text=[f"  this batch {loss:.3g}", f"  at best {lowest:.3g}"],

@@ -26,11 +26,6 @@ STAGES = ("as it is", "mean removed", "rotated to its axes", "scaled (PCA)", "tu
 CHANNELS = 32  # of the heat maps
 SENTENCES = 640  # of the default batch and the others
 POINTS_DRAWN = 160  # of the two channels
-QUESTIONS = {
-    "What does whitening change?": (0, 1),
-    "Are held-out sentences white, too?": (2, 3),
-    "How does whitening work?": (4, 5),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,7 +288,11 @@ class WhiteningLab(Panel):
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
     details = staticmethod(details)
-    questions = QUESTIONS
+    questions = {
+        "What does whitening change?": (0, 1),
+        "Are held-out sentences white, too?": (2, 3),
+        "How does whitening work?": (4, 5),
+    }
     static_grid = ("strategy", "broken", "num_groups")
 
     def __init__(
@@ -338,10 +337,10 @@ def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> list[Pla
     between = np.abs(np.nan_to_num(np.corrcoef(some.T.numpy()))) * (1 - np.eye(some.shape[1]))
     pair = list(np.unravel_index(between.argmax(), between.shape))
     alone = Fitted(some[:, pair], "ZCA", 1, state.eps, state.seed)
-    stage = f"Stage {state.stage} of {len(STAGES) - 1}, {STAGES[state.stage]}"
+    stage = f"Stage {state.stage} of {len(STAGES) - 1}, {STAGES[state.stage]}: correlation {{:.2f}}"
     return [
         _stage("points before", alone, 0, some[:, pair], "Two channels before: correlation {:.2f}", BEFORE),
-        _stage("points", alone, state.stage, some[:, pair], stage + ": correlation {:.2f}", AFTER),
+        _stage("points", alone, state.stage, some[:, pair], stage, AFTER),
     ]
 
 
