@@ -230,6 +230,7 @@ const cselabFigure = (() => {
     planes.setAttribute("aria-label", words);
     const saving = place.appendChild(document.createElement("button"));
     Object.assign(saving, { className: "cselab-save", textContent: "save", title: "Save the picture as an SVG file." });
+    saving.style.alignSelf = "start"; // in the column of a panel
     saving.addEventListener("click", () => save(Plotly, plots.filter(({ cell }) => !cell.hidden)));
 
     const remove = ({ cell, el }) => {
@@ -254,6 +255,7 @@ const cselabFigure = (() => {
     };
     const draw = () => {
       if (!width) return; // nothing is drawn before the place has a width, nor while it is hidden
+      if (saving.parentNode === place) place.closest(".cselab-panel")?.append(saving); // under the explanation
       const { planes: parts, columns: most, questions, config } = picture;
       if (questions.length && !asked) {
         asked = tabBar(questions.map(([name]) => name), ask);
@@ -312,6 +314,7 @@ const cselabFigure = (() => {
         fitting.disconnect();
         plots.forEach(remove);
         asked?.bar.remove();
+        saving.remove();
       },
     };
   };
