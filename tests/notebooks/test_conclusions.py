@@ -67,7 +67,7 @@ LESSONS = table("""
     `one pass: mean loss of the last 10 steps` < 0.001 and `three passes: gain on dev` - `one pass: gain on dev` > 2
 04_whitenedcse | the student's method is cselab's | `digits by hand and by cselab.train` >= 4
 05_dropout_noise | noise on the negatives closes the cone with every seed | \
-    `0.1: mean cosine` > `SimCSE: mean cosine` + 0.1
+    `noisy: mean cosine` > `SimCSE: mean cosine` + 0.1
 05_dropout_noise | it solves the task without the encoder | \
     `loss before training, noisy negatives` < 0.01 * `loss before training, SimCSE`
 06_rank_bottleneck | 64 sentences have rank 64, 63 when centred | \
@@ -392,7 +392,7 @@ SHOWN = """
 02_simcse | two masks: gain on dev
 03_whitening | SimCSE gain on dev
 04_whitenedcse | three passes: gain on dev | one pass: gain on dev
-05_dropout_noise | 0.1: dev gain | SimCSE: dev gain
+05_dropout_noise | noisy: dev gain | SimCSE: dev gain
 06_rank_bottleneck | dev gain, full rank | dev gain, M = 0
 07_focal_infonce | Focal: gain on dev | SimCSE: gain on dev
 08_alignment_uniformity | SimCSE: gain of the best step

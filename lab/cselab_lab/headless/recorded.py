@@ -75,7 +75,7 @@ class Comparison:
 def compare_recorded(records: Sequence[Mapping], recorded: Mapping) -> list[Comparison]:
     """Compare each number of a run with the recorded number, in the order of the run.
 
-    >>> (rho,) = compare([{"name": "rho", "value": 0.71, "tolerance": 0.02}],
+    >>> (rho,) = compare_recorded([{"name": "rho", "value": 0.71, "tolerance": 0.02}],
     ...                  {"records": [{"name": "rho", "value": 0.80}]})
     >>> rho.trouble
     "'rho' is 0.71, recorded was 0.8 (tolerance 0.02)"
