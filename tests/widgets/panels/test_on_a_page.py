@@ -163,5 +163,4 @@ def test_by_keyboard_a_list_and_a_player_move_the_picture(opened, panels):
 @pytest.mark.parametrize("width", [1400, 900, 400])
 def test_nothing_is_wider_than_the_page(opened, width):
     opened.set_viewport_size({"width": width, "height": 900})
-    opened.wait_for_timeout(300)
-    assert opened.evaluate("document.documentElement.scrollWidth") <= width
+    opened.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
