@@ -547,7 +547,7 @@ def test_data_fetch_gets_a_training_corpus_by_its_name(monkeypatch):
     monkeypatch.setattr("cselab_lab.experiments.corpora.fetch_corpus", fetched)
     printed = run("data fetch wiki1m nli here")
     assert calls == [("wiki1m", Path("here")), ("nli", Path("here"))]
-    assert "fetched  wiki1m   here/wiki1m.txt (1,000,000 rows" in printed
+    assert "fetched  wiki1m   here/wiki1m.txt (1,000,000 rows, text not verified" in printed
 
 
 def test_data_fetch_without_a_network_names_the_next_step(monkeypatch):
