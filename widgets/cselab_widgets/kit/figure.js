@@ -66,9 +66,12 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    const ends = bare ? [] : data.filter(({ mode }) => mode === "text").flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
+    const words = bare ? [] : data.filter(({ mode }) => mode === "text");
+    const centred = ({ textposition }) => /center$/.test(textposition); // its points: half of it may stand out, wherever it is
+    const ends = words.filter((trace) => !centred(trace)).flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
+    const beside = Math.max(widest(ends), widest(words.filter(centred).flatMap(({ text }) => text ?? [])) / 2);
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
-    const margin = { l: bare ? 28 : 60, r: Math.min(widest(ends) + scale, width / 3), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
+    const margin = { l: bare ? 28 : 60, r: Math.min(beside + scale, width / 3), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
     const inCells = (change) => data.forEach((trace) => trace.text?.[0]?.map && (trace.text = trace.text.map((row) => row.map(change))));
     inCells(withMinus);
     if (width < NARROW) {
