@@ -59,7 +59,7 @@ PANELS = {
     "EmbeddingMap": (
         lambda key: EmbeddingMap(list("abcdef"), MAPS, color=list("xxyyzz"), pairs=[(0, 1)], key=key),
         {"encoder": "plain", "step": 0, "find": "a", "focus": 2, "projection": "PCA without component 1",
-         "moved": True, "lines": False},
+         "lines": False},
     ),
     "PaperVsOurs-gains": (
         lambda key: PaperVsOurs(GAINS, view="gains", key=key), {"sort": "a", "selection": (1, 3)}

@@ -1,3 +1,4 @@
+import re
 import sys
 
 import numba
@@ -7,7 +8,6 @@ import pytest
 from cselab_widgets import EmbeddingMap
 from cselab_widgets.kit.panel import SVG_POINTS
 from cselab_widgets.kit.projection import Projection, project
-from cselab_widgets.kit.theme import INK
 from drawn import controls, hear
 from numpy.testing import assert_allclose
 
@@ -78,8 +78,6 @@ def test_clusters_have_names_that_do_not_overlap_and_ellipses():
         for name, text in (("x", "x"), ("<y>", "&lt;y&gt;"))
     }
     assert found["a: <y>"].marker.color == styles["<y>"].color and not found["a: x"].showlegend
-    chosen = traces(panel, focus=0)
-    assert [chosen[f"a: {name}"].marker.color for name in ("x", "<y>")] == [styles["x"].color, INK]
     (plane,) = panel.planes()
     for trace in (found["a: region: x"], found["a: region: <y>"]):  # no ellipse is cut at the edge
         for ends, values in ((plane.x["range"], trace.x), (plane.y["range"], trace.y)):
@@ -120,8 +118,8 @@ def test_embedding_map_opens_at_what_gained_the_most():
     assert state.focus == np.argmax(np.subtract(gained[1], gained[0])) and gained[0][state.focus] < 10
     name = names[state.focus]
     beside = panel.planes()[0].reads
-    assert f"plain: {gained[0][state.focus]} of 10 are {name}" in beside and f"SimCSE: 10 of 10 are {name}" in beside
-    assert f"&ldquo;<b>{name} &lt;{state.focus}&gt;</b>&rdquo;" in beside and panel.details(state) == ""
+    assert f": 10 of 10 are {name}, {gained[0][state.focus]} of 10 in plain" in beside
+    assert f"&ldquo;<b>{name} &lt;{state.focus}&gt;</b>&rdquo;" in beside
     assert EmbeddingMap(list("abc"), {"a": rows(3)}, color=list("xyy")).state.focus is None  # nothing to compare
 
 
@@ -216,7 +214,8 @@ def test_search_looks_into_labels_says_how_many_it_found(panel):
         assert drawn[f"{encoder}: weather"].selectedpoints == (0, 1)
         assert drawn[f"{encoder}: animal"].selectedpoints == ()
     assert '"WEATHER": found in 2 of 5 sentences or labels' in panel.summary()
-    assert "Rain falls." in panel.details(panel.state) and "A cat" not in panel.details(panel.state)
+    beside = panel.planes()[0].reads
+    assert "Rain falls." in beside and "A cat" not in beside
     panel.set(find="nowhere")
     assert '"nowhere": found in 0 of 5' in panel.summary()
     panel.set(find="")
@@ -238,28 +237,31 @@ def test_a_lasso_selects_in_all_planes(panel):
 
 
 def test_a_click_shows_the_nearest_in_full_width():
-    """A click shows the nearest in full width and who was lost and gained."""
+    """A click shows the nearest in full width and their ranks in the other encoder."""
     rng = np.random.default_rng(0)
     before, after = rng.normal(size=(2, 30, 6))
     names = [f"sentence {i}" for i in range(30)]
     panel = EmbeddingMap(names, {"a": before, "b": after})
     hear(panel, "click", 4)
     assert panel.state.focus == 4
-    nearest = {}
+    nearest, order = {}, {}
     for name, vectors in (("a", before), ("b", after)):
         unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
         cosines = unit @ unit[4]
         cosines[4] = -2
-        nearest[name] = np.argsort(-cosines)[:10].tolist()
+        order[name] = np.argsort(-cosines).tolist()
+        nearest[name] = order[name][:10]
         found = panel.state.data.neighbours(name, None, 4)
         assert [near.row for near in found] == nearest[name]
         assert_allclose([near.cosine for near in found], cosines[nearest[name]], atol=1e-6)
         star = traces(panel)[f"{name}: nearest"]
         assert_allclose(star.x[1], traces(panel)[f"{name}: "].x[nearest[name][0]], atol=1e-4)
-    beside = panel.planes()[0].reads
-    same = len({*nearest["a"]} & {*nearest["b"]})
-    assert f"{same} of 10 are in both lists" in beside
-    assert beside.count("gained") == beside.count("lost") == 10 - same
+    for name, other in ("ab", "ba"):
+        (plane,) = panel.planes(encoder=name)
+        listed = re.findall(r'(sentence \d+)</td><td class="number">(\d+)</td>', plane.reads)
+        assert listed == [(names[row], str(order[other].index(row) + 1)) for row in nearest[name]]
+        faded = [row for row, opacity in enumerate(plane.traces[0].marker.opacity) if opacity < 1]
+        assert sorted([4, *nearest[name], *faded]) == list(range(30))
     panel.clicked(4)
     assert panel.state.focus is None and traces(panel)["a: nearest"].x == ()
 
@@ -277,7 +279,7 @@ def test_a_sentence_found_is_chosen_from_the_list(panel):
         assert [row for _, row in focus.options] == [None, 2, 3] and find.value == "weather"
         assert len(traces(panel)["plain: nearest"].x) == 3 * 4  # lines to the four others
         assert "found in 2 of 5 sentences or labels; 1 of them chosen" in panel.summary()
-        assert f"<b>{panel.state.sentences[row]}</b>" in panel.details(panel.state)
+        assert f"<b>{panel.state.sentences[row]}</b>" in panel.planes()[0].reads
     focus.index = 0  # "no sentence", as a hand chooses it
     assert panel.selection == (2, 3) and panel.state.focus is None and focus.label == "no sentence"
 
@@ -291,7 +293,7 @@ def test_of_many_sentences_the_first_are_offered():
     assert [row for _, row in panel.options(panel.state)["focus"]] == [None, 299]
     assert panel.state.focus == 299
     panel.set(find="nowhere")
-    assert [row for _, row in panel.options(panel.state)["focus"]] == [None, 299]  # what is looked at stays
+    assert [row for _, row in panel.options(panel.state)["focus"]] == [None]
 
 
 def test_neighbours_in_blocks_are_those_of_all_cosines(monkeypatch):
@@ -303,20 +305,12 @@ def test_neighbours_in_blocks_are_those_of_all_cosines(monkeypatch):
     assert [set(row) for row in found] == [set(row) for row in np.argsort(-cosines)[:, :10]]
 
 
-def test_those_that_moved_most_kept_the_fewest_neighbours():
-    rng = np.random.default_rng(1)
-    before = rng.normal(size=(40, 8))
-    after = before.copy()
-    after[7] = -before[7]  # it alone changes its company
-    panel = EmbeddingMap([str(i) for i in range(40)], {"a": {0: before, 9: after}})
-    assert panel.state.kept()[7] == panel.state.kept().min()
-    panel.set(moved=True)
-    assert 7 in panel.selection and len(panel.selection) == 10
-    assert panel.details(panel.state).index("<td>7</td>") < 250  # listed first
-    panel.set(step=0)
-    assert (panel.state.kept() == 10).all()
-    panel.set(moved=False)
-    assert panel.selection == ()
+def test_without_a_sentence_the_shares_of_each_name_stand_beside_the_map():
+    near = np.repeat([[1.0, 0], [0, 1]], 2, axis=0)
+    mixed = np.array([[1.0, 0], [0, 1], [0.1, 1], [1, 0.1]])
+    panel = EmbeddingMap(list("abcd"), {"one": near, "other": mixed}, color=list("xxyy"), focus=None)
+    shares = re.findall(r'(\w)</td><td class="number">(\d+%)</td><td class="number">(\d+%)', panel.planes()[0].reads)
+    assert shares == [("x", "33%", "33%"), ("y", "33%", "33%")]  # of three neighbours, all others
 
 
 def test_pca_without_its_first_component_shows_the_second(sentences, embeddings):
@@ -328,8 +322,8 @@ def test_pca_without_its_first_component_shows_the_second(sentences, embeddings)
     expected = PCA(n_components=3).fit_transform(unit)[:, 1:]
     drawn = points(panel)[0]
     assert_allclose(np.abs([drawn.x, drawn.y]), np.abs(expected.T), atol=1e-4)
-    assert panel.figure().layout.xaxis.title.text.startswith("component 2 (")
-    assert panel.figure().layout.yaxis.title.text.startswith("component 3 (")
+    assert panel.figure().layout.xaxis.title.text.startswith("component 2: ")
+    assert panel.figure().layout.yaxis.title.text.startswith("component 3: ")
 
 
 def three_clusters(step: int, each: int = 20) -> np.ndarray:

@@ -25,10 +25,10 @@ NEIGHBOURS = 10
 LISTED = 10  # selected sentences named below the plot
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
 OF_WHICH = f"a found or lassoed sentence; without a search, one of the first {OFFERED}"
-MOVED = "select the ten sentences that kept the fewest of their ten nearest neighbours"
 COSINES = 2**22  # at a time, of all pairs: 20,000 sentences need 50 MB
 NAMED = 12  # clusters with their names in the map
-READ = '<p class="cselab-read">Point at a dot: its sentence stands here.</p>'
+READ = '<p class="cselab-read">Point at a dot to read its sentence; click it for its ten nearest.</p>'
+FADED = 0.35  # opacity of the dots that are not among the nearest
 MORPH = 700  # milliseconds from one encoder or step to the next
 FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
 
@@ -121,11 +121,16 @@ class MapData:
             ("directions", encoder, step), lambda: unit_rows(self.vectors[encoder][step]).astype(np.float32)
         )
 
-    def neighbours(self, encoder: str, step: int | None, row: int) -> list["Neighbour"]:
-        """The nearest sentences by cosine in full width, the nearest first."""
+    def cosines(self, encoder: str, step: int | None, row: int) -> Float[np.ndarray, " n"]:
+        """The cosines of all sentences with one, in full width; its own is the lowest."""
         directions = self.directions(encoder, step)
         cosines = np.einsum("nd,d->n", directions, directions[row])  # BLAS may warn of finite float32 here
         cosines[row] = -np.inf
+        return cosines
+
+    def neighbours(self, encoder: str, step: int | None, row: int) -> list["Neighbour"]:
+        """The nearest sentences by cosine, the nearest first."""
+        cosines = self.cosines(encoder, step, row)
         nearest = np.argsort(-cosines, kind="stable")[: min(NEIGHBOURS, len(cosines) - 1)]
         return [Neighbour(int(at), float(cosines[at])) for at in nearest]
 
@@ -200,8 +205,7 @@ class EmbeddingMapState(State):
         projection: one of `METHODS`.
         find: text that was searched for; "" if nothing was.
         lines: whether the pairs are joined.
-        moved: whether the sentences are picked out that kept the fewest of their neighbours.
-        listed: the rows found, lassoed or picked out last, of which one may then be chosen; none: all are offered.
+        listed: the rows found or lassoed last, of which one may then be chosen; none: all are offered.
         selection: the rows that are highlighted while the rest fade; none, and no search: all alike.
         focus: the row whose nearest sentences are shown, or None.
     """
@@ -212,7 +216,6 @@ class EmbeddingMapState(State):
     find: str = shown("find", "text", (), "", placeholder="in sentences and labels", layout={"width": "18em"})
     focus: int | None = shown("nearest to", "rows", (), None, width="26em", tooltip=OF_WHICH)
     projection: str = shown("projection", "list", PROJECTIONS, PCA)
-    moved: bool = shown("moved most", "toggle", (), False, where="compares", tooltip=MOVED, layout={"width": "9em"})
     lines: bool = shown("join pairs", "check", (), True, where="paired")
     listed: tuple[int, ...] = ()
     selection: tuple[int, ...] = ()
@@ -264,34 +267,28 @@ class EmbeddingMapState(State):
 
     @cached_property
     def styles(self) -> dict[str, Style]:
-        """The style of each group; while a sentence is looked at, all but its own group are grey."""
-        mine = "" if self.focus is None else self.data.names[self.focus]
-        styles = category_styles(self.data.groups)
-        return {name: one if mine in ("", name) else one._replace(color=INK) for name, one in styles.items()}
+        return category_styles(self.data.groups)
 
     @property
     def picked(self) -> tuple[int, ...] | None:
         """The highlighted rows; None if all look alike."""
         return self.selection if self.selection or self.find else None
 
+    @property
+    def nearest(self) -> list["Neighbour"]:
+        """The nearest sentences of the one in focus, in the encoder shown."""
+        at = self.encoder, self.shown_steps[self.encoder]
+        return [] if self.focus is None else self.data.neighbours(*at, self.focus)
+
     def matching(self, text: str) -> tuple[int, ...]:
         """The rows with this text in the sentence or its label."""
         return tuple(row for row, here in enumerate(self.data.searched) if text.lower() in here)
 
-    def compared(self) -> tuple[Int[np.ndarray, "n k"], Int[np.ndarray, "n k"]]:
-        """The nearest sentences of every sentence in the first and in the last plane.
-
-        With one encoder: at its first step and at the one looked at.
-        """
-        (first, before), *_, (last, after) = [*self.shown_steps.items()] * 2
-        if first == last and self.steps:
-            before = self.steps[0]
-        return self.data.nearest(first, before), self.data.nearest(last, after)
-
-    def kept(self) -> Int[np.ndarray, " n"]:
-        """The number of nearest sentences that both have, for each sentence."""
-        one, other = self.compared()
-        return (one[:, :, None] == other[:, None, :]).sum(axis=(1, 2))
+    @property
+    def ends(self) -> list[tuple[str, int | None]]:
+        """The first and the last encoder with their steps; of one encoder, its first step and the one looked at."""
+        first, last = next(iter(self.shown_steps.items())), [*self.shown_steps.items()][-1]
+        return [(first[0], self.steps[0]) if first == last and self.steps else first, last]
 
 
 def planes(state: EmbeddingMapState) -> list[Plane]:
@@ -311,8 +308,7 @@ def planes(state: EmbeddingMapState) -> list[Plane]:
     traces += [_nearest(state, points), _names(state, points)]
     across, up = _limits(state)
     axes = _axis(plane, 0, across), _axis(plane, 1, up)
-    reads = READ + ("" if state.focus is None else _nearest_lists(state, state.focus))
-    return [Plane(_answer(state), traces, *axes, square=True, tall=460, layout=layout, reads=reads)]
+    return [Plane(_answer(state), traces, *axes, square=True, tall=560, layout=layout, reads=READ + _beside(state))]
 
 
 def hash_of(rows: tuple[int, ...] | None) -> str:
@@ -322,14 +318,17 @@ def hash_of(rows: tuple[int, ...] | None) -> str:
 
 def titles(state: EmbeddingMapState) -> list[str]:
     """The title of each plane: the encoder, and the step it is shown at if it has several."""
-    return [encoder if step is None else f"{encoder}, step {step}" for encoder, step in state.shown_steps.items()]
+    return [_titled(encoder, step) for encoder, step in state.shown_steps.items()]
 
 
-def _share(state: EmbeddingMapState, encoder: str) -> str:
-    """The share of nearest sentences, at the full width, with the same name, as text."""
+def _titled(encoder: str, step: int | None) -> str:
+    return encoder if step is None else f"{encoder}, step {step}"
+
+
+def _shares(state: EmbeddingMapState, encoder: str) -> Float[np.ndarray, " n"]:
+    """Of each sentence, the share of nearest sentences, at the full width, with the same name."""
     names = np.array(state.data.names)
-    nearest = state.data.nearest(encoder, state.shown_steps[encoder])
-    return f"{(names[nearest] == names[:, None]).mean():.0%}"
+    return (names[state.data.nearest(encoder, state.shown_steps[encoder])] == names[:, None]).mean(1)
 
 
 def _answer(state: EmbeddingMapState) -> str:
@@ -337,10 +336,10 @@ def _answer(state: EmbeddingMapState) -> str:
     title = dict(zip(state.encoders, titles(state), strict=True))[state.encoder]
     if not state.coloring or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
         return escape(title)
-    answer = f"{escape(title)}: {_share(state, state.encoder)} of neighbours share the "
+    answer = f"{escape(title)}: {_shares(state, state.encoder).mean():.0%} of neighbours share the "
     answer += escape(state.coloring.title) or "colour"
     others = [one for one in state.encoders if one != state.encoder][:1]
-    return answer + "".join(f"; {escape(one)}: {_share(state, one)}" for one in others)
+    return answer + "".join(f"; {escape(one)}: {_shares(state, one).mean():.0%}" for one in others)
 
 
 def summary(state: EmbeddingMapState) -> str:
@@ -380,23 +379,7 @@ def explain(state: EmbeddingMapState) -> str:
         text += " t-SNE cannot place new vectors: each encoder and each step is a separate map."
     elif state.projection == UMAP and state.steps:
         text += f" All remaining steps are placed into the map of step {fitted}."
-    return text + " An ellipse spans one standard deviation. Lasso dots, or click one for its nearest."
-
-
-def details(state: EmbeddingMapState) -> str:
-    """The sentences that were found, lassoed or picked out; the one in focus alone stands beside the map."""
-    if state.picked is None or (not (state.find or state.moved) and state.picked == (state.focus,)):
-        return ""
-    rows = list(state.listed if state.find or state.moved else state.picked)
-    kept = None
-    if state.moved:
-        kept = state.kept()
-        rows.sort(key=lambda row: (kept[row], row))
-    listed = [_sentence_row(state, row, kept) for row in rows[:LISTED]]
-    more = f"<p>and {len(rows) - LISTED} more</p>" if len(rows) > LISTED else ""
-    label = f"<th>{escape(state.coloring.title) or 'colour'}</th>" if state.coloring else ""
-    heading = f"<tr>{'<th>neighbours kept</th>' * state.moved}<th>sentence</th>{label}</tr>" if rows else ""
-    return f"<p>{escape(_picked_in_words(state))}</p><table>{heading}{''.join(listed)}</table>{more}"
+    return text + " An ellipse spans one standard deviation. Lasso dots to select them."
 
 
 class EmbeddingMap(Panel):
@@ -406,9 +389,8 @@ class EmbeddingMap(Panel):
     between them; with UMAP and t-SNE only who is near whom means something; see `project`.
 
     Lasso: the rows are in `panel.selection`, and `panel.picked()` is their table. Click a dot: beside the map stand its
-    ten nearest sentences in full width, and which of them were lost and gained from the first encoder to the rest. At
-    first these are of the sentence that gained the most neighbours with its own label. The search box looks into
-    sentences and labels.
+    ten nearest sentences in full width, each with its rank in the encoder compared with. At first these are of the
+    sentence that gained the most neighbours with its own label. The search box looks into sentences and labels.
 
     By keyboard: type into the search box, Enter, Tab to the list of results, and choose there with the arrow
     keys: the sentence chosen is the selection, and its nearest are shown.
@@ -444,7 +426,6 @@ class EmbeddingMap(Panel):
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
     explain = staticmethod(explain)
-    details = staticmethod(details)
 
     def __init__(
         self,
@@ -487,22 +468,16 @@ class EmbeddingMap(Panel):
         return {"focus": [("no sentence", None), *numbered]}
 
     def _changed(self, changes: Mapping[str, Any]) -> EmbeddingMapState:
-        """Searching, asking for the movers and selecting each end the earlier selection.
+        """Searching and selecting each end the earlier selection.
 
         A sentence that is chosen becomes the selection; the list stays on offer.
         """
         state = super()._changed(changes)
-        if changes.get("find"):
-            rows = state.matching(state.find)
-            focus = rows[0] if len(rows) == 1 else state.focus
-            return replace(state, selection=rows, listed=rows, moved=False, focus=focus)
-        if changes.get("moved") or (state.moved and "step" in changes):
-            movers = tuple(sorted(np.argsort(state.kept(), kind="stable")[:NEIGHBOURS].tolist()))
-            return replace(state, selection=movers, listed=movers, moved=True, find="")
+        if "find" in changes:
+            rows = state.matching(state.find) if state.find else ()
+            return replace(state, selection=rows, listed=rows, focus=rows[0] if len(rows) == 1 else None)
         if state.selection != self.state.selection:
-            return replace(state, listed=state.selection, find="", moved=False)
-        if {"find", "moved"} & changes.keys():
-            return replace(state, selection=(), listed=(), moved=False, find="")
+            return replace(state, listed=state.selection, find="")
         if "focus" in changes and "selection" not in changes:
             return replace(state, selection=state.listed if state.focus is None else (state.focus,))
         return state
@@ -510,8 +485,6 @@ class EmbeddingMap(Panel):
     def busy_message(self, changes: Mapping[str, Any]) -> str:
         """A map of neighbours that was not made yet is waited for."""
         data, step = self.state.data, changes.get("step", self.state.step)
-        if changes.get("moved") and len(data.sentences) > 2 * SVG_POINTS:
-            return f"comparing the neighbours of {len(data.sentences):,} sentences \u2026"
         method = changes.get("projection", self.state.projection)
         if method not in (UMAP, TSNE) or data.knows(method, step):
             return ""
@@ -619,6 +592,8 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
     scatter = go.Scatter if len(data.sentences) <= SVG_POINTS else go.Scattergl
     size = 10 if len(data.sentences) <= 300 else 6
     picked = None if state.picked is None else np.array(state.picked, dtype=int)
+    opacity = np.full(len(data.sentences), 0.85 if state.focus is None else FADED)
+    opacity[[near.row for near in state.nearest] + [state.focus] * (state.focus is not None)] = 1
     traces = []
     for name, rows in data.groups.items():
         style = state.styles[name]
@@ -633,7 +608,7 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
                 name=name,
                 showlegend=not named and name != "",
                 mode="markers",
-                marker={**color, "symbol": style.symbol, "size": size, "opacity": 0.85},
+                marker={**color, "symbol": style.symbol, "size": size, "opacity": rounded(opacity[rows])},
                 customdata=data.hover[rows],
                 hovertemplate=f"{escape(name)}<extra></extra>" if name else None,
                 hoverinfo="none",  # the sentence stands beside the map
@@ -663,18 +638,16 @@ def _lines(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
 def _nearest(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
     """A star from the sentence in focus to its nearest in full width."""
     x, y = [], []
-    if state.focus is not None:
-        here = points[state.focus]
-        for at, _ in state.data.neighbours(state.encoder, state.shown_steps[state.encoder], state.focus):
-            x += [*rounded([here[0], points[at, 0]]), None]
-            y += [*rounded([here[1], points[at, 1]]), None]
+    for at, _ in state.nearest:
+        x += [*rounded(points[[state.focus, at], 0]), None]
+        y += [*rounded(points[[state.focus, at], 1]), None]
     return go.Scatter(
         x=x,
         y=y,
         uid="nearest",
         mode="lines+markers",
         line={"color": INK, "width": 1.5},
-        marker={"symbol": "circle-open", "size": 14, "color": INK, "line": {"width": 1.5}},
+        marker={"symbol": "circle-open", "size": [20, 14, 14] * (len(x) // 3), "color": INK},
         hoverinfo="skip",
     )
 
@@ -684,7 +657,7 @@ def _axis(plane: Projection, axis: int, limits: list[float]) -> dict[str, Any]:
     title = plane.method if axis == 0 else ""
     if plane.explained is not None:
         number = axis + 1 + PROJECTIONS.index(plane.method)  # PCA without component 1 begins at the second
-        title = f"component {number} ({plane.explained[axis]:.0%})"
+        title = f"component {number}: {plane.explained[axis]:.0%} of the variance"
     bare = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
     return {"title": {"text": title}, "range": limits, "constrain": "domain", **bare}
 
@@ -706,47 +679,65 @@ def _limits(state: EmbeddingMapState) -> list[list[float]]:
 
 
 def _picked_in_words(state: EmbeddingMapState) -> str:
-    total, picked = len(state.sentences), len(state.selection)
-    if not state.find and not state.moved:
+    total, picked, listed = len(state.sentences), len(state.selection), len(state.listed)
+    if not state.find:
         return f"{picked} of {total} sentences selected"
-    listed = len(state.listed)
     chosen = f"; {picked} of them chosen" if picked < listed else ""
-    if state.find:
-        return f'"{state.find}": found in {listed} of {total} sentences or labels{chosen}'
-    return f"the {listed} sentences that kept the fewest of their {NEIGHBOURS} nearest{chosen}"
+    return f'"{state.find}": found in {listed} of {total} sentences or labels{chosen}'
 
 
-def _sentence_row(state: EmbeddingMapState, row: int, kept: np.ndarray | None) -> str:
-    number = "" if kept is None else f'<td class="number">{kept[row]} of {NEIGHBOURS}</td>'
-    label = f"<td>{escape(state.coloring.text(row))}</td>" if state.coloring else ""
-    sentence = escape(state.sentences[row])
-    return f"<tr>{number}<td>{f'<b>{sentence}</b>' if row == state.focus else sentence}</td>{label}</tr>"
+def _sentence(state: EmbeddingMapState, row: int) -> str:
+    """A cell of a table: the sentence after a dot in the colour of its group."""
+    name = state.data.names[row]
+    dot = f'<span style="color:{state.styles[name].color}">\u25cf</span> ' if name else ""
+    return f"<td>{dot}{escape(state.sentences[row])}</td>"
 
 
-def _nearest_lists(state: EmbeddingMapState, focus: int) -> str:
-    """A list of the nearest for each encoder; a sentence that the first lacks is gained, its others are lost."""
-    data, names = state.data, state.data.names
-    found = {
-        title: data.neighbours(encoder, step, focus)
-        for title, (encoder, step) in zip(titles(state), state.shown_steps.items(), strict=True)
-    }
-    first, *others = [{near.row for near in nearest} for nearest in found.values()]
-    lists = ""
-    for number, (title, nearest) in enumerate(found.items()):
-        alike = sum(names[near.row] == names[focus] for near in nearest)
-        share = f": {alike} of {len(nearest)} are {escape(names[focus])}" if names[focus] else ""
-        lists += f"<table><tr><th colspan=2>{escape(title)}{share}</th></tr>"
-        for row, cosine in nearest:
-            lost = number == 0 and others and all(row not in other for other in others)
-            gained = number > 0 and row not in first
-            mark = " <b>&minus;&nbsp;lost</b>" if lost else " <b>+&nbsp;gained</b>" if gained else ""
-            dot = f'<span style="color:{state.styles[names[row]].color}">\u25cf</span> ' if names[row] else ""
-            lists += f'<tr><td class="number">{cosine:.2f}</td><td>{dot}{escape(state.sentences[row])}{mark}</td></tr>'
-        lists += "</table>"
-    which = "both lists" if len(others) == 1 else "the first and the last list"
-    same = f" {len(first & others[-1])} of {len(first)} are in {which}." if others else ""
-    words = f"Nearest to &ldquo;<b>{escape(state.sentences[focus])}</b>&rdquo; by cosine in full width.{same}"
-    return f'<p>{words}</p><div class="cselab-lists">{lists}</div>'
+def _beside(state: EmbeddingMapState) -> str:
+    """A table: the nearest of the sentence in focus, else what was found or lassoed, else the shares of each name."""
+    if state.focus is not None:
+        return _nearest_list(state, state.focus)
+    if state.picked is not None:
+        rows = "".join(f"<tr>{_sentence(state, row)}</tr>" for row in state.picked[:LISTED])
+        more = f"<p>and {len(state.picked) - LISTED} more</p>" if len(state.picked) > LISTED else ""
+        return f"<p>{escape(_picked_in_words(state))}</p><table>{rows}</table>{more}"
+    if len(state.sentences) > SVG_POINTS or not (groups := _clusters(state.data))[1:]:
+        return ""
+    shares = [_shares(state, encoder) for encoder in state.encoders]
+    heads = "".join(f'<th class="number">{escape(title)}</th>' for title in titles(state))
+    table = f"<tr><th>neighbours of the same {escape(state.coloring.title) or 'colour'}</th>{heads}</tr>"
+    for name, rows in groups:
+        cells = "".join(f'<td class="number">{share[rows].mean():.0%}</td>' for share in shares)
+        dot = f'<span style="color:{state.styles[name].color}">\u25cf</span>'
+        table += f"<tr><td>{dot} {escape(name)}</td>{cells}</tr>"
+    return f"<table>{table}</table>"
+
+
+def _nearest_list(state: EmbeddingMapState, focus: int) -> str:
+    """The nearest, each with its rank in the encoder compared with."""
+    data, names, nearest = state.data, state.data.names, state.nearest
+    shown = state.encoder, state.shown_steps[state.encoder]
+    other = next((end for end in state.ends if end != shown), None)
+    count, heads = len(nearest), f'<th class="number">cosine</th><th>{escape(_titled(*shown))}</th>'
+    places = [""] * count
+    if other:
+        cosines = data.cosines(*other, focus)
+        ranks = [int((cosines > cosines[near.row]).sum()) + 1 for near in nearest]
+        places = [f'<td class="number">{rank}</td>' for rank in ranks]
+        heads += f'<th class="number">rank in {escape(_titled(*other))}</th>'
+    rows = "".join(
+        f'<tr><td class="number">{near.cosine:.2f}</td>{_sentence(state, near.row)}{place}</tr>'
+        for near, place in zip(nearest, places, strict=True)
+    )
+    shares = [
+        f"{sum(names[near.row] == names[focus] for near in data.neighbours(*end, focus))} of {count}"
+        for end in (shown, other)
+        if end and names[focus]
+    ]
+    share = f": {shares[0]} are {escape(names[focus])}" if shares else ""
+    share += f", {shares[1]} in {escape(_titled(*other))}" if other and shares else ""
+    words = f"Nearest to &ldquo;<b>{escape(state.sentences[focus])}</b>&rdquo; by cosine in full width{share}."
+    return f"<p>{words}</p><table><tr>{heads}</tr>{rows}</table>"
 
 
 def _example(state: EmbeddingMapState) -> int | None:
@@ -754,7 +745,7 @@ def _example(state: EmbeddingMapState) -> int | None:
     if not state.compares or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
         return None
     names = np.array(state.data.names)
-    before, after = ((names[nearest] == names[:, None]).sum(1) for nearest in state.compared())
+    before, after = ((names[state.data.nearest(*end)] == names[:, None]).sum(1) for end in state.ends)
     return int((after - before).argmax())
 
 
