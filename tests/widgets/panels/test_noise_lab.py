@@ -33,7 +33,7 @@ def test_the_radius_of_a_cloud_is_its_distance(lab):
     others = lab.state.passes[:, 3] / np.linalg.norm(lab.state.passes[:, 3], axis=1, keepdims=True)
     wanted = np.sqrt(np.mean(np.sum((others - unit) ** 2, axis=1)))
     drawn = traces(lab, sentence=3)
-    assert drawn["radii"].y[3] == pytest.approx(wanted, abs=1e-3)
+    assert drawn["radii"].x[3] == pytest.approx(wanted, abs=1e-3)
     dots = np.hypot(drawn["dropout"].x, drawn["dropout"].y)  # at their distances in all dimensions
     assert_allclose(dots, np.linalg.norm(others - unit, axis=1), atol=1e-3)
     assert np.hypot(drawn["ring"].x[0], drawn["ring"].y[0]) == pytest.approx(wanted, abs=1e-3)
@@ -46,15 +46,18 @@ def test_the_neighbour_is_the_nearest_and_lies_along(lab):
     distances = np.linalg.norm(clean - clean[5], axis=1)
     distances[5] = np.inf
     drawn = traces(lab, sentence=5)
-    assert drawn["radii"].x[5] == pytest.approx(distances.min(), abs=1e-3)
-    stars = drawn["off-dropout"]
-    assert (*stars.x, *stars.y) == pytest.approx((0, distances.min(), 0, 0), abs=1e-3)
+    assert drawn["neighbours"].x[5] == pytest.approx(distances.min(), abs=1e-3)
+    diamond = drawn["neighbour"]
+    assert (*diamond.x, *diamond.y) == pytest.approx((distances.min(), 0), abs=1e-3)
+    gaps = np.array(lab.state.clouds.radius) - lab.state.clouds.distance
+    assert (np.argsort(drawn["radii"].y) == np.argsort(gaps)).all()
+    assert lab.state.sentence == np.argsort(gaps)[6]  # it opens on one in the middle
 
 
 def test_noise_lab_draws_masks_one_by_one_in_their_ring(lab):
     assert lab.state.drawn == lab.state.counts[-1] == 40 and not traces(lab)["newest"].visible
     few, all_of = traces(lab, drawn=3, sentence=2), traces(lab, sentence=2)
-    assert few["dropout"].x == all_of["dropout"].x[:3] and len(few["neighbour"].x) == 3
+    assert few["dropout"].x == all_of["dropout"].x[:3]
     newest = few["newest"]
     assert newest.visible and (newest.x[1], newest.y[1]) == (few["dropout"].x[2], few["dropout"].y[2])
     radius = np.sqrt(np.mean(np.square(few["dropout"].x) + np.square(few["dropout"].y)))

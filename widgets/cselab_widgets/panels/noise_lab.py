@@ -20,7 +20,7 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import dropout_views, sentences_or_world, stacked_views
 from ..kit.planes import Plane, rounded
-from ..kit.theme import ANCHOR, INK, NEGATIVE, POSITIVE
+from ..kit.theme import ANCHOR, FAINT, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     import pandas
@@ -249,6 +249,8 @@ class NoiseLab(Panel):
                 raise ValueError(f"sentences has {len(sentences)} entries for {len(still)} rows of vectors.")
         if len(drawn) < 4:
             raise ValueError(f"{len(drawn)} passes were given; at least 4 are needed, two for each view.")
+        clouds = Clouds(drawn, still)  # it opens on the sentence in the middle
+        shown.setdefault("sentence", int(np.argsort(clouds.radius - clouds.distance)[len(still) // 2]))
         state = NoiseLabState(
             sentences=tuple(sentences),
             passes=drawn,
@@ -298,50 +300,50 @@ def _after_head(encoder: SentenceEncoder, rows: np.ndarray) -> np.ndarray:
 def _cloud(state: NoiseLabState) -> Plane:
     clouds, row, drawn = state.clouds, state.sentence, state.drawn
     axes, centre, other = clouds.plane(row), clouds.clean[row], clouds.nearest[row]
-
-    def seen(rows: np.ndarray) -> np.ndarray:
-        """Each row at its distance from the centre in all dimensions, and at its angle in the plane of the axes."""
-        flat, lengths = (rows - centre) @ axes.T, np.linalg.norm(rows - centre, axis=1, keepdims=True)
-        return flat * lengths / np.linalg.norm(flat, axis=1, keepdims=True).clip(min=1e-12)
-
-    dots, others, still = (
-        seen(rows) for rows in (clouds.passes[:, row], clouds.passes[:, other], clouds.clean[[row, other]])
-    )
+    # Each pass at its distance from the centre in all dimensions, and at its angle in the plane of the axes.
+    moved = clouds.passes[:, row] - centre
+    flat, lengths = moved @ axes.T, np.linalg.norm(moved, axis=1, keepdims=True)
+    dots = flat * lengths / np.linalg.norm(flat, axis=1, keepdims=True).clip(min=1e-12)
+    distance = float(clouds.distance[row])
+    radius = float(np.sqrt(np.square(lengths[:drawn]).mean()))
     turn = np.linspace(0, 2 * np.pi, 73)
-    circle = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    radius = float(np.sqrt(np.square(clouds.passes[:drawn, row] - centre).sum(1).mean()))
-    clear, ring = {"hoverinfo": "skip", "mode": "lines"}, {"color": ANCHOR, "dash": "dot", "width": 1.5}
-    shape = {"fill": "toself", "fillcolor": "rgba(0, 114, 178, 0.10)", "line": ring}
+    circle = np.stack([np.sin(turn), np.cos(turn)], axis=1)
+    farthest = max(float(lengths.max()), distance)
+    step = next((step for step in (0.05, 0.1, 0.2) if farthest < 5 * step), 0.5)
+    grid = step * np.arange(1, 1 + int(np.ceil(farthest / step)))
+    clear = {"hoverinfo": "skip", "mode": "lines"}
     traces = [
-        _dots(radius * circle, "ring", **clear, **shape),
-        _dots(np.stack([still[0], dots[drawn - 1]]), "newest", **clear, line={"color": ANCHOR, "width": 2},
+        _dots(np.concatenate([[*(r * circle), [np.nan] * 2] for r in grid]), "grid", **clear, line={"color": FAINT}),
+        _dots(radius * circle, "ring", **clear, fill="toself", fillcolor="rgba(0, 114, 178, 0.10)",
+              line={"color": ANCHOR, "dash": "dot", "width": 2}),
+        _dots(np.stack([0 * dots[0], dots[drawn - 1]]), "newest", **clear, line={"color": ANCHOR, "width": 2},
               visible=drawn < len(dots)),
+        _dots(dots[:drawn], "dropout", **_named(state, row), marker={"color": ANCHOR, "size": 8}),
+        _dots(np.zeros((1, 2)), "off-dropout", hoverinfo="skip", mode="markers",
+              marker={"color": ANCHOR, "symbol": "diamond", "size": 16}),
+        _dots(np.array([[distance, 0]]), "neighbour", **_named(state, other),
+              marker={"color": NEGATIVE, "symbol": "diamond", "size": 16}),
+        go.Scatter(x=[0] * len(grid), y=rounded(-grid), text=[f"{r:g}" for r in grid], uid="distances", mode="text",
+                   hoverinfo="skip"),
     ]  # fmt: skip
-    for at, uid, points, color, symbol in (
-        (row, "dropout", dots[:drawn], ANCHOR, "circle"),
-        (other, "neighbour", others[:drawn], NEGATIVE, "square"),
-    ):
-        name = escape(textwrap.shorten(state.sentences[at], 48, placeholder=" \u2026"), quote=False)
-        look = {"color": color, "symbol": symbol, "size": 8}
-        traces.append(_dots(points, uid, name=name, hoverinfo="name", mode="markers", marker=look))
-    look = {"color": [ANCHOR, NEGATIVE], "symbol": "diamond", "size": 18, "line": {"width": 3, "color": INK}}
-    traces.append(_dots(still, "off-dropout", hoverinfo="skip", mode="markers", marker=look))
-    everything = np.concatenate([clouds.radius[row] * circle, dots, others, still])
-    low, high = everything.min(axis=0), everything.max(axis=0)
-    room = 0.06 * (high - low).max()
-    ranges = [rounded([start - room, end + room]) for start, end in zip(low, high, strict=True)]
-    width, height = ({"zeroline": False, "range": ends} for ends in ranges)
-    farther = "farther than" if radius > clouds.distance[row] else "but not as far as"
+    ends = rounded([-1.1 * grid[-1], 1.1 * grid[-1]])
+    bare = {"range": ends, "showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
+    farther = "farther than" if radius > distance else "not as far as"
     return Plane(
-        f"Dropout moves this sentence {radius:.2f}, {farther} its neighbour ({clouds.distance[row]:.2f})",
+        f"Dropout moves this sentence {radius:.2f}, {farther} its neighbour, {distance:.2f} away",
         traces,
-        {"title": {"text": "distance towards the neighbour"}, **width},
-        height,
+        {"title": {"text": "distance from the vector without dropout (all have length 1)"}, **bare},
+        bare,
         square=True,
-        words="A diamond is a sentence without dropout, a dot or square has one mask. The ring is the dots' mean. "
-        f"Only distances from the blue diamond are those of {len(centre)} dimensions.",
+        words="Diamonds are vectors without dropout, a dot is one mask, the ring is the dots' mean distance. "
+        f"A cosine of {1 - radius**2 / 2:.2f} is {radius:.2f} away.",
         tall=SQUARE,
     )
+
+
+def _named(state: NoiseLabState, row: int) -> dict[str, Any]:
+    name = escape(textwrap.shorten(state.sentences[row], 45, placeholder=" \u2026"), quote=False)
+    return {"name": name, "hoverinfo": "name", "mode": "markers"}
 
 
 def _dots(points: np.ndarray, uid: str, **look: Any) -> go.Scatter:
@@ -350,44 +352,29 @@ def _dots(points: np.ndarray, uid: str, **look: Any) -> go.Scatter:
 
 def _radii(state: NoiseLabState) -> Plane:
     clouds = state.clouds
+    rows = range(len(state.sentences))
+    heights = np.argsort(np.argsort(clouds.radius - clouds.distance))
     texts = ["<br>".join(escape(line, quote=False) for line in textwrap.wrap(s, 50)) for s in state.sentences]
-    both = np.concatenate([clouds.distance, clouds.radius])
-    ends = rounded([0.9 * both.min(), 1.08 * both.max()])
-    traces = [
-        go.Scatter(
-            x=rounded(clouds.distance),
-            y=rounded(clouds.radius),
-            uid="radii",
-            mode="markers",
-            customdata=list(range(len(texts))),
-            marker={
-                "color": ANCHOR,
-                "size": [17 if row == state.sentence else 8 for row in range(len(texts))],
-                "opacity": 0.85,
-            },
-            text=texts,
-            hovertemplate="%{text}<br>radius %{y:.3f}, neighbour at %{x:.3f}<extra></extra>",
-        ),
-        go.Scatter(
-            x=ends,
-            y=ends,
-            uid="as far",
-            mode="lines+text",
-            text=["", "farther than the neighbour\u00a0\u00a0\u00a0\u00a0"],
-            textposition="bottom left",
-            hoverinfo="skip",
-            line={"color": INK, "dash": "dot", "width": 1.5},
-        ),
-    ]
+    ends = [[[r, h], [d, h], [np.nan, h]] for r, d, h in zip(clouds.radius, clouds.distance, heights, strict=True)]
+    traces = [_dots(np.concatenate(ends), "gaps", mode="lines", hoverinfo="skip", line={"color": INK, "width": 1})]
+    for uid, name, values, color, symbol in (
+        ("neighbours", "distance to its neighbour", clouds.distance, NEGATIVE, "diamond"),
+        ("radii", "radius of its cloud", clouds.radius, ANCHOR, "circle"),
+    ):
+        sizes = [16 if row == state.sentence else 9 for row in rows]
+        look = {"color": color, "symbol": symbol, "size": sizes, "opacity": 1, "line": {"width": 0}}
+        traces.append(
+            _dots(np.stack([values, heights], axis=1), uid, name=name, mode="markers", customdata=[*rows], marker=look,
+                  text=texts, hovertemplate="%{text}<br>" + name + " %{x:.3f}<extra></extra>")
+        )  # fmt: skip
     beyond = int((clouds.radius > clouds.distance).sum())
     return Plane(
         f"{beyond} of {len(texts)} clouds reach as far as the nearest sentence",
         traces,
-        {"title": {"text": "distance to the neighbour"}, "range": ends},
-        {"title": {"text": "radius of its cloud"}, "range": ends},
-        square=True,
+        {"title": {"text": "distance (vectors have length 1)"}},
+        {"title": {"text": f"{len(texts)} sentences"}, "showticklabels": False, "ticks": "", "showgrid": False},
         tall=SQUARE,
-        words="A point is a sentence. Click it to see its cloud.",
+        words="A line is a sentence. Click its dot to see its cloud.",
     )
 
 
@@ -416,10 +403,11 @@ def _cosines(state: NoiseLabState) -> Plane:
         for kind, words, gap in zip(KINDS, how, apart, strict=True)
     ]
     return Plane(
-        f"Positives are {apart[0]:.2f} above negatives; with added noise, {apart[1]:.2f}",
+        f"Cosines of positives are {apart[0]:.2f} above those of negatives; with added noise, {apart[1]:.2f}",
         traces,
         {"tickvals": list(KINDS), "ticktext": names, "tickangle": 0},
         {"title": {"text": "cosine"}},
-        words="Boxes hold half of the pairs, whiskers 90 %; a gap parts two means. \u2212noise averages K passes.",
+        words="Boxes hold half of the pairs, whiskers 90 %; a gap parts two means. \u2212noise averages K passes. "
+        f"The variance \u03c3\u00b2 is {state.variance / state.mean_square:.2g} times a coordinate's mean square.",
         layout={"boxmode": "group"},
     )
