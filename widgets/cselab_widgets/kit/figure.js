@@ -59,9 +59,14 @@ const cselabFigure = (() => {
   // Numbers below 0 have the sign that plotly.js writes at its axes.
   const withMinus = (text) => text.replace(/(?<![\w−-])-(?=\d)/g, "−");
 
+  // Pixels for the scale of colours.
+  const scaleOf = (data) => Math.max(14, ...data.filter(({ showscale }) => showscale).map(({ colorbar }) => 42 + widest(colorbar.ticktext ?? [])));
+  // Height to width of a square plane.
+  const shapeOf = ({ xaxis, yaxis }) => (xaxis.range && yaxis.range ? Math.min(1, Math.abs(span(yaxis.range) / span(xaxis.range))) : 1);
+
   // One plane, so `tall`, under a legend of `top` pixels; beside it the names at the ends of its lines, or a scale. Its title
   // and its words stand around the plot, see `make`.
-  const fitted = (tall, top) => (data, given, width) => {
+  const fitted = (tall, top, scaled) => (data, given, width) => {
     const { title, transition, ...layout } = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
@@ -70,7 +75,7 @@ const cselabFigure = (() => {
     const centred = ({ textposition }) => /center$/.test(textposition); // its points: half of it may stand out, wherever it is
     const ends = words.filter((trace) => !centred(trace)).flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const beside = Math.max(widest(ends), widest(words.filter(centred).flatMap(({ text }) => text ?? [])) / 2);
-    const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : data.some(({ showscale }) => showscale) ? 46 : 14;
+    const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : Math.max(scaled, scaleOf(data));
     const margin = { l: bare ? 28 : 60, r: Math.min(beside + scale, width / 3), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
     const inCells = (change) => data.forEach((trace) => trace.text?.[0]?.map && (trace.text = trace.text.map((row) => row.map(change))));
     inCells(withMinus);
@@ -86,12 +91,12 @@ const cselabFigure = (() => {
     if (xaxis.side === "top") {
       const heads = xaxis.ticktext ?? data[0].x;
       const crowded = (width - margin.l - margin.r) / heads.length < widest(heads) + 4;
-      margin.t += crowded ? 54 : 24;
-      xaxis.tickangle = crowded ? -90 : 0;
+      margin.t += crowded ? 44 : 24;
+      xaxis.tickangle = crowded ? -45 : 0;
     }
     let height = Math.max(tall, 120, names.length * (names.some((name) => name.includes("<br>")) ? 38 : 17));
     if (yaxis.scaleanchor) {
-      const shape = xaxis.range && yaxis.range ? Math.min(1, Math.abs(span(yaxis.range) / span(xaxis.range))) : 1; // height to width
+      const shape = shapeOf(layout);
       margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : 1.25 * tall) / shape); // its scale stands beside it
       height = Math.max((width - margin.l - margin.r) * shape, 120);
     }
@@ -273,25 +278,34 @@ const cselabFigure = (() => {
       const names = ({ layout: { yaxis } }) => Math.min(LONG, widest(yaxis?.ticktext ?? [])); // no legend stands above them
       const tops = parts.map((part) => tallness(legendNames(part), each - 16 - names(part)));
       const highest = Math.max(...visible.map((i) => tops[i]));
-      planes.style.gridTemplateColumns = `repeat(${columns}, ${each}px)`;
+      const square = (i) => parts[i].layout.yaxis.scaleanchor && !parts[i].layout.meta.reads;
+      const scaled = columns > 1 ? Math.max(0, ...visible.filter(square).map((i) => scaleOf(parts[i].data))) : 0; // equal squares
+      // In a row a square plane needs no more than its plot; the others share the rest.
+      const others = columns === visible.length && visible.filter((i) => !square(i)).length;
+      const slim = (i) => Math.min(each, Math.round(60 + scaled + usual / shapeOf(parts[i].layout)));
+      const spare = visible.filter(square).reduce((sum, i) => sum + each - slim(i), 0);
+      const roomOf = (i) => (!others ? each : square(i) ? slim(i) : each + Math.floor(spare / others));
+      planes.style.gridTemplateColumns = visible.slice(0, columns).map((i) => `${roomOf(i)}px`).join(" ");
+      const only = columns > 1 && !visible.slice(1).some((i) => parts[i].layout.title.text);
       plots.splice(parts.length).forEach(remove);
       parts.forEach((part, i) => {
         plots[i] ??= make();
         const shown = plots[i];
         const top = columns > 1 ? highest : tops[i];
         const alone = columns === 2 && i === visible.at(-1) && visible.length % 2; // in the last row
-        const room = alone ? 2 * each + 16 : each;
+        const room = alone ? 2 * each + 16 : roomOf(i);
         shown.cell.style.gridColumn = alone ? "span 2" : "";
         shown.cell.hidden = !visible.includes(i);
-        if (shown.cell.hidden || (shown.width === room && shown.top === top && same(shown.part, part))) return;
-        Object.assign(shown, { width: room, top, part });
+        if (shown.cell.hidden || (shown.width === room && shown.top === top && shown.scaled === scaled && same(shown.part, part))) return;
+        Object.assign(shown, { width: room, top, scaled, part });
         const { words, tall, reads } = part.layout.meta;
         shown.title.textContent = withMinus(unmarked(part.layout.title.text));
+        shown.title.style.marginRight = only ? `${room - width}px` : ""; // the title of all planes
         shown.note.textContent = words;
-        if (shown.reads !== reads) shown.text.innerHTML = shown.reads = reads; // by Python, which escapes what users give
+        if (shown.reads !== reads) [shown.reads, shown.text.innerHTML] = [reads, withMinus(reads)]; // by Python, which escapes what users give
         shown.text.classList.toggle("cselab-reading", Boolean(reads));
         const beside = part.layout.yaxis.scaleanchor ? Math.max(room / 2, room - MAP) : BESIDE;
-        shown.draw({ ...part, config }, fitted(tall || usual, top), reads && room >= NARROW ? room - beside : room);
+        shown.draw({ ...part, config }, fitted(tall || usual, top, square(i) ? scaled : 0), reads && room >= NARROW ? room - beside : room);
       });
     };
     const refit = () => {

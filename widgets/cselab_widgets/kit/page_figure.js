@@ -91,7 +91,7 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, held, 
       options[name] = found.options?.[name] ?? all;
       made.offer(options[name]);
       made.set(now(name));
-      if (hides.has(name)) made.box.hidden = found.hidden?.includes(name) ?? false;
+      if (hides.has(name)) made.box.hidden = made.box.inert = found.hidden?.includes(name) ?? false;
     }
   };
   const draw = (found) => {

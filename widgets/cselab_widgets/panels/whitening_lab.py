@@ -26,6 +26,7 @@ STAGES = ("as it is", "mean removed", "rotated to its axes", "scaled (PCA)", "tu
 CHANNELS = 32  # of the heat maps
 SENTENCES = 640  # of the default batch and the others
 POINTS_DRAWN = 160  # of the two channels
+AXES = torch.tensor([[2, 0], [-2, 0], [0, 0], [0, 2], [0, -2]], dtype=torch.float64)  # two deviations each way
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,10 +48,10 @@ class WhiteningLabState(State):
     vectors: np.ndarray
     source: str
     strategy: str = shown("whitening", "list", STRATEGIES, "ZCA", asked=(0, 1))
-    num_groups: int = shown("groups", "slider", "divisors", 128, ge=1, when="grouped", asked=(0, 1))
-    eps: float = shown("variance + eps", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6, asked=(1,))
-    broken: bool = shown("break it: a small batch", "toggle", (), False, asked=(0, 1))
     batch_size: int = shown("batch size", "slider", "sizes", 512, ge=2, le="most", when="whole", asked=(0, 1))
+    broken: bool = shown("break it: a small batch", "toggle", (), False, asked=(0, 1))
+    eps: float = shown("variance + eps", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6, asked=(1,))
+    num_groups: int = shown("groups", "slider", "divisors", 128, ge=1, when="grouped", asked=(0, 1))
     seed: int = 0
     stage: int = shown("stage", "steps", range(len(STAGES)), 4, asked=(2,))
 
@@ -193,7 +194,7 @@ def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps:
 
 
 def planes(state: WhiteningLabState) -> list[Plane]:
-    """The covariance before and after; the variances, and held-out sentences; two channels stage by stage."""
+    """The covariance before and after, and of held-out sentences; the variances; two channels stage by stage."""
     whitened = outcome(state)
     before, after, others = whitened.measured.values()
     few, width = _too_few(state), state.width // state.groups
@@ -210,23 +211,22 @@ def planes(state: WhiteningLabState) -> list[Plane]:
         _covariance(
             f"After: only {state.size - 1} of {width} directions are left, variance is {after['variance']:.2f}, not 1"
             if few
-            else f"After: mean |covariance| {after['covariance']:.2f}{', but 0 within each group' * state.grouped}",
+            else f"After: each variance is {after['variance']:.2g}, mean |covariance| {after['covariance']:.2f}"
+            + ", but 0 within each group" * state.grouped,
             "after",
             whitened.batch_after,
             whitened,
-            few
-            or f"Each variance is 1, and {'channels of a group, side by side,' if state.grouped else 'two channels'} "
-            "have no covariance.",
+            few or f"The batch on which the whitening was fitted: {state.size} sentences.",
         ),
-        _spectra(state, whitened),
         _covariance(
             f"Held out: variance {varying}, mean |covariance| {apart}",
             "others",
             whitened.others_after,
             whitened,
-            f"The same channels, of {len(whitened.others)} sentences on which the whitening was not fitted.",
+            f"The other {len(whitened.others)} sentences, on which the whitening was not fitted.",
         ),
-        *_two_channels(state, whitened),
+        _spectra(state, whitened),
+        _two_channels(state, whitened),
     ]
 
 
@@ -289,9 +289,9 @@ class WhiteningLab(Panel):
     alt_text = staticmethod(summary)
     details = staticmethod(details)
     questions = {
-        "What does whitening change?": (0, 1),
-        "Are held-out sentences white, too?": (2, 3),
-        "How does whitening work?": (4, 5),
+        "What does whitening change?": (0, 1, 2),
+        "Are held-out sentences white, too?": (3,),
+        "How does whitening work?": (4,),
     }
     static_grid = ("strategy", "broken", "num_groups")
 
@@ -326,76 +326,59 @@ class WhiteningLab(Panel):
             "eps": (1e-10, 1e-6, 1e-2),
         }
 
-    def vectors(self) -> dict[str, np.ndarray]:
-        return {name: rows.numpy() for name, rows in outcome(self.state).parts.items()}
 
-
-def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> list[Plane]:
-    """The two channels with the largest correlation of those that are shown, whitened alone: before, and at a stage."""
+def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
+    """The two channels with the largest correlation of those that are shown, whitened alone, at a stage."""
     some = whitened.batch[:, whitened.fitted.permutation[:CHANNELS]]
     some = some / some.var(0).mean().clamp(min=1e-12).sqrt()
-    between = np.abs(np.nan_to_num(np.corrcoef(some.T.numpy()))) * (1 - np.eye(some.shape[1]))
-    pair = list(np.unravel_index(between.argmax(), between.shape))
-    alone = Fitted(some[:, pair], "ZCA", 1, state.eps, state.seed)
-    stage = f"Stage {state.stage} of {len(STAGES) - 1}, {STAGES[state.stage]}: correlation {{:.2f}}"
-    return [
-        _stage("points before", alone, 0, some[:, pair], "Two channels before: correlation {:.2f}", BEFORE),
-        _stage("points", alone, state.stage, some[:, pair], stage, AFTER),
-    ]
-
-
-def _stage(uid: str, alone: Fitted, stage: int, rows: Tensor, title: str, color: str) -> Plane:
-    """Two channels at a stage, their principal axes, and one sentence that is marked at every stage."""
-    channels = alone.at(stage, rows).numpy()
-    points, some = channels[:POINTS_DRAWN], rows[:POINTS_DRAWN]
-    followed = int((alone.at(3, some).norm(dim=1) - 2).abs().argmin())  # two standard deviations away
+    between = torch.corrcoef(some.T).nan_to_num().abs().fill_diagonal_(0)
+    rows = some[:, divmod(int(between.argmax()), len(between))]
+    alone = Fitted(rows, "ZCA", 1, state.eps, state.seed)
+    stages = [alone.at(stage, rows) for stage in range(len(STAGES))]
+    now, name = stages[state.stage][:POINTS_DRAWN], STAGES[state.stage]
+    followed = int((stages[3][:POINTS_DRAWN].norm(dim=1) - 2).abs().argmin())  # two standard deviations away
     spread = alone.scales * alone.stages[2]  # its columns are axes, a standard deviation long
-    ends = (2 * torch.stack([-spread, spread]).transpose(1, 2) @ alone.stages[stage]).numpy() + channels.mean(0)
-    reach = 1.1 * max(float(alone.at(each, some).abs().max()) for each in range(len(STAGES)))
+    ends = AXES @ spread.T @ alone.stages[state.stage] + stages[state.stage].mean(0)
+    x, y = map(rounded, ends.T)
+    reach = 1.1 * max(float(one[:POINTS_DRAWN].abs().max()) for one in stages)
     width = {"range": [-reach, reach], "constrain": "domain", "zeroline": True, "zerolinecolor": INK}
-    dots = {"mode": "markers", "hovertemplate": "%{x:.2f}, %{y:.2f}<extra></extra>"}
+    numbers = {}
+    for one, of in zip(STAGES, map(covariance, stages), strict=True):
+        first, both, _, second = (f"{value + 0:.2f}" for value in of.flatten().numpy().round(2))
+        numbers[f"<b>{one}</b>" if one == name else one] = f"{first} and {second}", both
+    variances, both = numbers[f"<b>{name}</b>"]
     return Plane(
-        title.format(round(np.corrcoef(channels.T)[0, 1], 2) + 0),
+        f"Stage {state.stage}, {name}: variances {variances}, covariance {both}",
         [
-            go.Scatter(
-                x=rounded(points[:, 0]),
-                y=rounded(points[:, 1]),
-                uid=uid,
-                marker={"color": color, "size": 6, "opacity": 0.7},
-                **dots,
-            ),
-            go.Scatter(
-                **{
-                    axis: [end for line in ends[..., row].T for end in (*rounded(line), None)]
-                    for row, axis in enumerate("xy")
-                },
-                uid=f"{uid}: axes",
-                mode="lines",
-                hoverinfo="skip",
-                line={"color": INK, "width": 3},
-            ),
-            go.Scatter(
-                x=rounded(points[followed, :1]),
-                y=rounded(points[followed, 1:]),
-                uid=f"{uid}: one sentence",
-                marker={"color": color, "size": 15, "line": {"color": INK, "width": 2}},
-                **dots,
-            ),
+            _dots("points before", stages[0][:POINTS_DRAWN], BEFORE, 6, 0.4),
+            _dots("points", now, AFTER, 7, 0.8),
+            go.Scatter(x=x, y=y, uid="axes", mode="lines", hoverinfo="skip", line={"color": INK, "width": 3}),
+            _dots("one sentence", now[followed : followed + 1], AFTER, 17, 1),
         ],
         {"title": {"text": "first channel"}, **width},
         {"title": {"text": "second channel"}, **width},
         square=True,
-        words="A dot is a sentence; the mean variance of channels is 1. Lines: the axes, two deviations each way."
-        if color == BEFORE
-        else "Play the stages and follow the large dot. Whitening all channels takes the same steps.",
+        tall=520,
+        layout={"transition": {"duration": 450, "easing": "cubic-in-out", "ordering": "traces first"}},
+        reads="<p>A dot is a sentence; pale dots stay where the sentences were. The lines are the principal axes, two "
+        "standard deviations each way. Play the stages and follow the large dot.</p>"
+        + number_table(["stage", "variances", "covariance"], numbers.items())
+        + "<p>Whitening all channels takes the same steps.</p>",
     )
+
+
+def _dots(uid: str, rows: Tensor, color: str, size: int, opacity: float) -> go.Scatter:
+    x, y = map(rounded, rows.T)
+    marker = {"color": color, "size": size, "opacity": opacity, "line": {"color": INK, "width": 2 * (size > 9)}}
+    hover = "%{x:.2f}, %{y:.2f}<extra></extra>"
+    return go.Scatter(x=x, y=y, uid=uid, mode="markers", marker=marker, hovertemplate=hover)
 
 
 def _covariance(title: str, uid: str, rows: Tensor, whitened: WhitenedViews, words: str) -> Plane:
     """The first channels in their shuffled order, so that groups are blocks on the diagonal."""
     values = covariance(rows[:, whitened.fitted.permutation[:CHANNELS]])
     hover = "channels %{x} and %{y}: %{z:.2f}"
-    return matrix(title, heatmap(values.numpy().round(2), uid, 1.0, hover, scale=uid != "after"), "channel", words)
+    return matrix(title, heatmap(values.numpy().round(2), uid, 1.0, hover, scale=uid == "others"), "channel", words)
 
 
 def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
