@@ -21,25 +21,24 @@ def lab(views):
     return RankLab(vectors=views)
 
 
-def test_64_sentences_have_rank_64_and_one_less_when_centred(lab):
+def test_64_sentences_have_rank_64(lab):
     found = traces(lab)
-    assert len(found["singular values: uncentred"].x) == 64
-    assert len(found["singular values: centred"].x) == 63
+    assert len(found["singular values"].x) == 64
     assert found["missing"].x[0] == 64 and "32 directions are missing" in found["missing"].text[-1]
-    assert "rank 64 uncentred, 63 centred; at most 64 of 96" in lab.summary()
+    assert "rank 64; at most 64 of 96" in lab.summary()
 
 
 def test_artificial_rows_lift_the_rank_until_it_is_full(lab):
     assert traces(lab, artificial_rows=16)["missing"].x[0] == 80
     assert traces(lab, artificial_rows=32)["missing"].visible is False
     lab.set(artificial_rows=100)
-    assert "rank 96 uncentred, 96 centred; full rank" in lab.summary()
+    assert "rank 96; full rank" in lab.summary()
     assert lab.state.floors["Barlow Twins"] == 0
 
 
 def test_a_broken_batch_has_four_directions_and_a_higher_floor(lab):
     lab.set(broken=True)
-    assert "N 4," in lab.summary() and lab.state.rank("uncentred") == 4
+    assert "N 4," in lab.summary() and lab.state.rank == 4
     assert lab.state.floors["Barlow Twins"] == barlow_twins_floor(96, 4, 0.012)
 
 
@@ -63,9 +62,23 @@ def test_titles_answer_how_low_and_how_many(lab, changes, title):
 @pytest.mark.parametrize("rows", [0, 40])
 def test_the_singular_values_are_those_of_the_matrix(views, rows):
     lab = RankLab(vectors=views, artificial_rows=rows)
-    for name, matrix in lab.vectors().items():
-        expected, found = np.linalg.svd(matrix, compute_uv=False), lab.state.singular_values[name]
-        np.testing.assert_allclose(found, expected[: len(found)], atol=1e-12)
+    expected = np.linalg.svd(lab.vectors()["correlations"], compute_uv=False)
+    np.testing.assert_allclose(lab.state.singular_values, expected[: len(lab.state.singular_values)], atol=1e-12)
+
+
+def test_the_title_of_the_matrix_is_its_mean_off_the_diagonal(lab):
+    matrix = np.abs(lab.vectors()["correlations"][:48, :48])
+    mean = (matrix.sum() - matrix.trace()) / (48 * 47)
+    assert f"mean |correlation| {mean:.2f}" in lab.planes()[3].title
+
+
+def test_a_small_batch_has_room_on_the_axis(lab):
+    """The axis of batch sizes is logarithmic and the fall fills both planes."""
+    for plane in lab.planes(broken=True)[:2]:
+        dots = next(trace for trace in plane.traces if trace.uid.endswith("this batch"))
+        low, high = plane.x["range"]
+        assert plane.x["type"] == "log" and (np.log10(dots.x[0]) - low) / (high - low) > 0.1
+        assert dots.y[0] - dots.y[1] > 0.2 * np.ptp(plane.y["range"])
 
 
 def test_a_loss_stands_at_the_batch_and_its_line_is_its_floor(lab):

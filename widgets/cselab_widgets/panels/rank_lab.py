@@ -17,8 +17,8 @@ from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import named_views
-from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, rounded
-from ..kit.theme import AFTER, BEFORE, INK, OURS
+from ..kit.planes import Plane, decades, heatmap, matrix, rounded
+from ..kit.theme import INK, OURS
 
 DIMENSIONS = 48  # of the heat map
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
@@ -44,8 +44,8 @@ class RankLabState(State):
 
     pair: np.ndarray
     source: str
-    broken: bool = shown(f"break it: N = {BROKEN}", "toggle", (), False)
     batch_size: int = shown("batch size N", "slider", (), 64, ge=2, le="rows", when="whole")
+    broken: bool = shown(f"break it: N = {BROKEN}", "toggle", (), False)
     dimensions: int = shown("dimensions D", "slider", (), 256, ge=2, le="width")
     artificial_rows: int = shown("artificial rows M", "slider", ARTIFICIAL, 0, ge=0)
     weight: float = 0.012
@@ -92,26 +92,23 @@ class RankLabState(State):
         return max(self.dimensions - self.artificial_rows, 2)
 
     @cached_property
-    def both(self) -> dict[str, list[Tensor]]:
-        """The views above the artificial rows, and with the mean of each dimension removed: what is correlated."""
+    def correlated(self) -> list[Tensor]:
+        """The views above the artificial rows."""
         extra = [] if self.extra_rows is None else [self.extra_rows]
-        views = [torch.cat([view, *extra]) for view in self.views]
-        return {"uncentred": views, "centred": [view - view.mean(0) for view in views]}
+        return [torch.cat([view, *extra]) for view in self.views]
 
     @cached_property
-    def singular_values(self) -> dict[str, np.ndarray]:
-        """The singular values of the two matrices, one per row."""
-        found = {}
-        for name, views in self.both.items():
-            one, other = (normalize(view, dim=0) for view in views)
-            if len(one) < self.dimensions:  # small triangular factors have the same singular values
-                one, other = (torch.linalg.qr(view.T, mode="r").R.T for view in (one, other))
-            found[name] = torch.linalg.svdvals(one.T @ other).numpy()
-        return found
+    def singular_values(self) -> np.ndarray:
+        """The singular values of the correlations, one per row."""
+        one, other = (normalize(view, dim=0) for view in self.correlated)
+        if len(one) < self.dimensions:  # small triangular factors have the same singular values
+            one, other = (torch.linalg.qr(view.T, mode="r").R.T for view in (one, other))
+        return torch.linalg.svdvals(one.T @ other).numpy()
 
-    def rank(self, name: str) -> int:
+    @property
+    def rank(self) -> int:
         """Singular values above rounding error."""
-        values = self.singular_values[name]
+        values = self.singular_values
         return int((values > values.max() * self.dimensions * np.finfo(np.float64).eps).sum())
 
     @cached_property
@@ -148,21 +145,17 @@ def _barlow_floors(sizes: tuple[int, ...], dimensions: int, artificial_rows: int
 
 def planes(state: RankLabState) -> list[Plane]:
     """How far each loss can fall; the singular values of the correlations, and the matrix."""
-    heat = heatmap(
-        cross_correlation(*(view[:, :DIMENSIONS] for view in state.both["uncentred"])).numpy().round(3),
-        "matrix",
-        1.0,
-        "dimensions %{y} and %{x}: %{z:.2f}",
-        scale=True,
-    )
+    between = cross_correlation(*(view[:, :DIMENSIONS] for view in state.correlated)).numpy()
+    heat = heatmap(between.round(3), "matrix", 1.0, "dimensions %{y} and %{x}: %{z:.2f}", scale=True)
+    size = np.abs(between)[~np.eye(len(between), dtype=bool)].mean()
     return [
         *_floors(state),
         _singular_values(state),
         matrix(
-            f"The correlations of the first {len(heat.z)} dimensions",
+            f"Off the diagonal: mean |correlation| {size:.2f}, not 0",
             heat,
             "dimension",
-            "Of one view with the other. Barlow Twins pulls the diagonal to 1 and the rest to 0.",
+            f"The first {len(between)} dimensions of one view with those of the other. The diagonal should be 1.",
         ),
     ]
 
@@ -173,7 +166,7 @@ def summary(state: RankLabState) -> str:
     lines = [
         f"Cross-correlation of {state.source}: N {state.size}, D {state.dimensions}, "
         f"M {state.artificial_rows} artificial rows",
-        f"  rank {state.rank('uncentred')} uncentred, {state.rank('centred')} centred; "
+        f"  rank {state.rank}; "
         f"{'full rank' if bound == state.dimensions else f'at most {bound} of {state.dimensions}'}",
     ]
     for name, floor in state.floors.items():
@@ -203,7 +196,7 @@ class RankLab(Panel):
 
     >>> views = np.random.default_rng(0).normal(size=(2, 12, 32))
     >>> print(str(RankLab(vectors=views, batch_size=8)).splitlines()[1])
-      rank 8 uncentred, 7 centred; at most 8 of 32
+      rank 8; at most 8 of 32
     """
 
     state_class = RankLabState
@@ -255,30 +248,22 @@ class RankLab(Panel):
         }
 
     def vectors(self) -> dict[str, np.ndarray]:
-        return {name: cross_correlation(*views).numpy() for name, views in self.state.both.items()}
+        return {"correlations": cross_correlation(*self.state.correlated).numpy()}
 
 
 def _singular_values(state: RankLabState) -> Plane:
-    rank, lines = state.rank("uncentred"), []
-    for key, name, color, dash in (
-        ("uncentred", "as they are", BEFORE, "solid"),
-        ("centred", "mean removed", AFTER, "dash"),
-    ):
-        values = state.singular_values[key][: state.rank(key)]
-        lines.append(
-            go.Scatter(
-                x=np.arange(1, len(values) + 1),
-                y=values.astype(np.float32),
-                uid=f"singular values: {key}",
-                name=name,
-                mode="lines",
-                line={"color": color, "dash": dash, "width": 2.5},
-                hovertemplate="%{x}: %{y:.3g}<extra>" + name + "</extra>",
-            )
-        )
-    axis = decades(np.concatenate([line.y for line in lines]))
-    low, high = (10**end for end in axis["range"])
-    end = state.dimensions
+    rank, end = state.rank, state.dimensions
+    values = state.singular_values[:rank]
+    axis = decades(values)
+    low, high = (10**limit for limit in axis["range"])
+    line = go.Scatter(
+        x=np.arange(1, rank + 1),
+        y=values.astype(np.float32),
+        uid="singular values",
+        mode="lines",
+        line={"color": OURS, "width": 3},
+        hovertemplate="%{x}: %{y:.3g}<extra></extra>",
+    )
     missing = go.Scatter(
         x=[rank, end, end, rank],
         y=[low, low, high, high],
@@ -294,11 +279,10 @@ def _singular_values(state: RankLabState) -> Plane:
     )
     return Plane(
         f"{_rows(state)}: rank {rank} of {end}",
-        [missing, *named_at_ends(lines, "names", log=True)],
+        [missing, line],
         {"title": {"text": f"direction, of D = {end}"}, "range": [0, end]},
         {"title": {"text": "singular value"}, **axis},
-        words="Columns are scaled to length 1. The first value is high because sentences share their mean. Without it, "
-        "the remaining directions have a larger part of each column, so the dashed line is higher.",
+        words="The singular values of the correlations. The first is large because all sentences share their mean.",
     )
 
 
@@ -319,12 +303,12 @@ def _floors(state: RankLabState) -> list[Plane]:
             "Barlow Twins",
             answer,
             barlow,
-            "No vectors reach the shadow. Each sentence and each artificial row lowers its edge.",
+            f"No vectors reach the shadow. Sentences and artificial rows lower its edge, to 0 at N = {state.enough}.",
         ),
         _floor(
             state,
             "dimension-wise",
-            f"The dimension-wise loss can fall to {flat[0]:.3g}, by {fall:.2g}, with any batch",
+            f"With any batch, the dimension-wise loss can fall to {flat[0]:.3g}, by {fall:.2g}",
             flat,
             "The edge does not depend on N: this loss needs no full rank.",
         ),
@@ -333,17 +317,13 @@ def _floors(state: RankLabState) -> list[Plane]:
 
 def _floor(state: RankLabState, name: str, answer: str, floor: list[float], words: str) -> Plane:
     """The floor by batch size with its shadow, and the fall that this batch leaves."""
-    loss, lowest, falling = state.losses[name], state.floors[name], name == "Barlow Twins"
-    highest = max(loss, *floor[2:])
-    named = state.enough if falling and state.enough - state.size > 0.4 * state.sizes[-1] else 0  # it has room
+    loss, lowest, far = state.losses[name], state.floors[name], state.sizes[-1]
     traces = [
         go.Scatter(
             x=list(state.sizes),
             y=floor,
-            text=[f"0 from N = {size}<br> " if size == named else "" for size in state.sizes],
-            textposition="top right",
             uid=name,
-            mode="lines+text",
+            mode="lines",
             line={"color": INK, "width": 3},
             fill="tozeroy",
             fillcolor=EXCLUDED,
@@ -354,8 +334,8 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
             y=rounded([loss, lowest]),
             uid=f"{name}: this batch",
             mode="lines+markers+text",
-            text=[f"  this batch {loss:.3g}", f"  at best {lowest:.3g}"],
-            textposition=["top right", "top right" if falling else "bottom right"],
+            text=[f"  now {loss:.3g}", f"  at best {lowest:.3g}"],
+            textposition=f"top {'left' if state.size > far / 4 else 'right'}",
             line={"color": OURS, "width": 2, "dash": "dot"},
             marker={
                 "color": OURS,
@@ -368,9 +348,10 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
             hovertemplate="N = %{x}: %{y}<extra>this batch</extra>",
         ),
     ]
-    x = {"title": {"text": "batch size N (sentences)"}, "range": [0, state.sizes[-1]]}
-    y = {"title": {"text": "loss"}, "range": [0, 1.12 * highest]}
-    return Plane(answer, traces, x, y, words=words)
+    highest, low = max(loss, *floor[2:]), 0 if floor[-1] == 0 else 1.5 * lowest - 0.5 * loss
+    x = {"title": {"text": "batch size N (sentences)"}, "range": np.log10([2, far]), "type": "log"}
+    y = {"title": {"text": "loss"}, "range": [low, 1.15 * highest - 0.15 * low]}
+    return Plane(answer, traces, {**x, "tickvals": [2**power for power in range(1, 12)]}, y, words=words)
 
 
 def _rows(state: RankLabState) -> str:
