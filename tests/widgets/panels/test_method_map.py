@@ -31,23 +31,26 @@ def test_method_map_has_a_dot_where_a_method_differs(shown):
     (plane,) = shown.planes()
     at = dict(zip(plane.y["ticktext"], plane.y["tickvals"], strict=True))
     dots = {trace.uid: (trace.x, trace.y, trace.customdata) for trace in plane.traces if trace.customdata is not None}
-    mine, other = at["Mine\u00a0&lt;b&gt;"], at["Other"]
-    assert dots["view"] == ((1,), (mine,), (1,)) and dots["data"] == ((0,), (at["Rows"],), (3,))
+    mine, other = at["Mine\u00a0&lt;b&gt;\u20022023"], at["Other\u20022021"]
+    assert dots["view"] == ((1,), (mine,), (1,)) and dots["data"] == ((0,), (at["Rows\u2002"],), (3,))
     assert dots["loss"] == ((4, 4), (mine, other), (1, 2)) and dots["head"] == ((), (), ())
     counts = next(trace.text for trace in plane.traces if trace.uid == "pipeline")
     assert plane.x["ticktext"] == ["data", "view", "encoder", "head", "loss"] and counts == ("1", "1", "0", "0", "2")
-    assert plane.title == "Of 3 methods 2 change the loss, 0 the encoder"
+    assert plane.title == "Of 3 methods, 2 change the loss, 0 the encoder"
 
 
 def test_method_map_groups_by_family_or_by_year(shown):
     mine = "Mine\u00a0&lt;b&gt;"
     families = ["<b>baseline</b>", "SimCSE", "<b>loss</b>", mine, "Other", "<b>extra data</b>", "Rows"]
-    assert lines(shown) == families
-    years = ["<b>2021</b>", "Other", "SimCSE", "<b>2023</b>", mine, "<b>no year</b>", "Rows"]
+    assert [line.split("\u2002")[0] for line in lines(shown)] == families
+    years = ["<b>2021</b>", "Other", "SimCSE,\u00a0the\u00a0baseline", "<b>2023</b>", mine, "<b>no year</b>", "Rows"]
     assert lines(shown, by="year") == years
     many = MethodMap(CARDS * 7)
-    left, right = many.planes()
-    assert lines(many).count("Other") == 7 and min(left.tall, right.tall) > 150 and right.title == ""
+    parts = many.planes()
+    assert len(parts) == 3 and sum("Other" in line for line in lines(many)) == 7
+    assert max(part.tall for part in parts) < 0.6 * sum(part.tall for part in parts)
+    assert [bool(part.title) for part in parts] == [True, False, False]
+    assert many.planes(by="year")[0].title == "2021 has most methods, 14: 7 change the loss, 0 the data"
 
 
 def test_what_was_clicked_is_told_stage_by_stage(shown):
@@ -56,7 +59,7 @@ def test_what_was_clicked_is_told_stage_by_stage(shown):
     told = shown.details(shown.state)
     assert "<th>view</th><td>changed texts</td>" in told and "Mine &lt;b&gt;" in told and "Rows" not in told
     assert list(shown.picked()["loss"]) == ["triplet"]
-    assert "<b>\u2192\u00a0Mine\u00a0&lt;b&gt;</b>" in lines(shown)
+    assert "<b>\u2192\u00a0Mine\u00a0&lt;b&gt;\u20022023</b>" in lines(shown)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 import plotly.graph_objects as go
@@ -13,7 +14,7 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane
-from ..kit.theme import ANCHOR, FAINT, INK, TICK
+from ..kit.theme import ANCHOR, FAINT, INK
 
 if TYPE_CHECKING:
     import pandas
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 FAMILY, YEAR = "family", "year"
 LINE = 18  # pixels a method
 HEAD = 1.7  # lines of a heading, with the room above it
-ONE = 24  # more methods stand in two planes, half of them in each
+ONE = 24  # more methods stand in three planes, about a third of them in each
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +64,10 @@ def planes(state: MethodMapState) -> list[Plane]:
     if len(state.cards) <= ONE:
         return [_part(state, answer(state), groups)]
     lines = [len(rows) + HEAD for _, rows in groups]
-    cut = min(range(len(groups) + 1), key=lambda at: abs(sum(lines[:at]) - sum(lines[at:])))
-    return [_part(state, answer(state), groups[:cut]), _part(state, "", groups[cut:], "more ")]
+    ways = combinations(range(len(groups) + 1), 2)
+    one, two = min(ways, key=lambda way: max(sum(lines[slice(*ends)]) for ends in pairwise((0, *way, None))))
+    parts = groups[:one], groups[one:two], groups[two:]
+    return [_part(state, answer(state) * (not number), part, f"{number} ") for number, part in enumerate(parts)]
 
 
 def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]], uid: str = "") -> Plane:
@@ -79,11 +82,12 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
         heads[1 - below] = f"<b>{escape(name)}</b>"
         for row in rows:
             place[row], below = -below, below + 1
+    counts = state.touched(place)
     traces = [
         go.Scatter(
             x=list(range(len(stages))), y=[1.2] * len(stages), uid=f"{uid}pipeline", mode="lines+markers+text",
-            text=[str(state.touched(place)[stage]) for stage in stages], textposition="bottom center",
-            marker={"symbol": "triangle-right", "size": 11, "color": INK}, line={"color": INK, "width": 1.5},
+            text=[str(counts[stage]) for stage in stages], line={"color": FAINT, "width": 3},
+            marker={"size": [8 + 5 * counts[stage] ** 0.5 for stage in stages], "color": INK, "opacity": 0.4},
             hovertext=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
             hovertemplate="%{hovertext}<extra></extra>",
         ),
@@ -106,36 +110,33 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
                 marker={"size": 11, "color": [ANCHOR if row in state.selection else INK for row in dots]},
             )
         )  # fmt: skip
-    years = [state.cards[row].year if state.by == FAMILY else "" for row in place]
-    traces.append(
-        go.Scatter(
-            x=[len(stages) - 0.6] * len(place), y=[*place.values()], text=years,
-            uid=f"{uid}years", mode="text", textposition="middle right", textfont={"size": TICK}, cliponaxis=False,
-            hoverinfo="skip",
-        )
-    )  # fmt: skip
     names = [*heads.values(), *(_name(state, row) for row in place)]
     bare = {"showline": False, "ticks": ""}
     across = {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
               "side": "top", "fixedrange": True, **bare}  # fmt: skip
-    up = {"tickvals": [*heads, *place.values()], "ticktext": names, "range": [0.3 - below, 1.8], "automargin": True,
+    up = {"tickvals": [*heads, *place.values()], "ticktext": names, "range": [0.3 - below, 2.2], "automargin": True,
           "showgrid": False, **bare}  # fmt: skip
-    return Plane(title, traces, across, up, tall=round(LINE * (below + 1.5)))
+    return Plane(title, traces, across, up, tall=round(LINE * (below + 1.9)))
 
 
 def answer(state: MethodMapState) -> str:
-    """At which stages most of the methods do something, and at which the fewest."""
+    """At which stages most of the methods, or of the fullest year, do something, and at which the fewest."""
     from cselab_lab.lessons.pipeline_diff import STAGES
 
-    changed = [row for row, card in enumerate(state.cards) if card.stages]  # not SimCSE itself
+    year, rows = max(state.groups.items(), key=lambda group: len(group[1]))
+    rows = range(len(state.cards)) if state.by == FAMILY else rows
+    changed = [row for row in rows if state.cards[row].stages]  # not SimCSE itself
     touched = state.touched(changed)
     most, least = (choose(STAGES, key=lambda stage: touched[stage]) for choose in (max, min))
-    return f"Of {len(changed)} methods {touched[most]} change the {most}, {touched[least]} the {least}"
+    of = f"Of {len(changed)} methods," if state.by == FAMILY else f"{year} has most methods, {len(rows)}:"
+    return f"{of} {touched[most]} change the {most}, {touched[least]} the {least}"
 
 
 def _name(state: MethodMapState, row: int) -> str:
-    """The title, which does not break."""
-    title = escape(state.cards[row].title).replace(" ", "\u00a0")
+    """The title, which does not break, with what its heading does not tell."""
+    card = state.cards[row]
+    more = f"\u2002{card.year}" if state.by == FAMILY else ", the baseline" * (not card.stages)
+    title = escape(card.title + more).replace(" ", "\u00a0")
     return f"<b>\u2192\u00a0{title}</b>" if row in state.selection else title
 
 
@@ -199,8 +200,6 @@ class MethodMap(Panel):
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
     details = staticmethod(details)
-
-    columns = 2
 
     def __init__(self, cards: Iterable["Card"] | None = None, by: str = FAMILY, key: str | None = None) -> None:
         if cards is None:
