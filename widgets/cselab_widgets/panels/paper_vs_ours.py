@@ -44,6 +44,7 @@ SORTED = ("as published", "published", "ours", "difference", "gain")
 LINE = 30  # pixels a row
 CELL = 26  # pixels a row of the map of gains
 PAPER, HERE = ROLES["published"], ROLES["ours"]
+READ = "<p class='cselab-read'>Point at a gain, or tap it: its interval and the paper's gain. Click it for its row.</p>"
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
 COLOURS = (
     (0, "rgba(213, 94, 0, 0.7)"),
@@ -72,7 +73,7 @@ class PaperVsOursState(State):
     frame: "pandas.DataFrame"
     column: str = shown("column", "list", "columns", where="of_one_column")
     sort: str = shown("sort by", "list", "orders", SORTED[0])
-    selection: tuple[int, ...] = shown("row", "rows", (), ())
+    selection: tuple[int, ...] = shown("read about", "rows", (), ())
     verdicts: tuple[str, ...] = ()
     title: str = ""
     view: str = VIEWS[0]
@@ -205,10 +206,7 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         y=list(range(len(methods))),
         text=[["" if line is None else _gain_cell(rows[line]) for line in row] for row in cells],
         customdata=cells,
-        hovertext=[
-            ["" if line is None else f"<p>{'<br>'.join(_gain_in_words(rows[line]))}</p>" for line in row]
-            for row in cells
-        ],
+        hovertext=[["" if line is None else _gain_in_words(rows[line]) for line in row] for row in cells],
         texttemplate="%{text}",
         textfont={"size": 13},
         hoverinfo="none",
@@ -226,10 +224,10 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
     across = {**plain, "side": "top", "fixedrange": True}
     up = {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]}
-    reads = "<p>Point at a gain, or tap it: its interval and the paper's gain. Click it for all tests of its row.</p>"
     best, title = lines.get((methods[0], state.sort)), counted(state)
+    reads = f"<p>{escape(title)}.</p>{_gains_explained(state)}{READ}"
     if best is not None:
-        title = f"{methods[0]} gains most, {rows[best]['gain']:+.1f} ({state.sort}); {title}"
+        title = f"{methods[0]} gains most: {rows[best]['gain']:+.1f} points over {state.baseline} ({state.sort})"
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), reads=reads)]
 
 
@@ -243,13 +241,17 @@ def _limit(values: np.ndarray) -> float:
     return max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
-def _gain_in_words(one: Mapping[str, Any]) -> list[str]:
-    """A gain in words: ours with its interval, and the paper's."""
-    words = [f"<b>{escape(str(one['row']))}</b>", f"{escape(str(one['column']))}: {one['gain']:+.1f} points"]
-    if not np.isnan(one["gain_low"]):
-        words.append(f"95 % interval: {one['gain_low']:+.1f} to\u00a0{one['gain_high']:+.1f}")
-    missing = np.isnan(one["published_gain"])
-    return [*words, "in the paper: " + ("not reported" if missing else f"{one['published_gain']:+.1f}")]
+def _gain_numbers(one: Mapping[str, Any]) -> list[str]:
+    """A gain, its interval, and the paper's gain."""
+    interval = f"{one['gain_low']:+.1f} to\u00a0{one['gain_high']:+.1f}"
+    paper = "not reported" if np.isnan(one["published_gain"]) else f"{one['published_gain']:+.1f}"
+    return [f"{one['gain']:+.1f}", "one run" if np.isnan(one["gain_low"]) else interval, paper]
+
+
+def _gain_in_words(one: Mapping[str, Any]) -> str:
+    gain, interval, paper = _gain_numbers(one)
+    told = f"{escape(str(one['column']))}: {gain} points<br>95 % interval: {interval}<br>in the paper: {paper}"
+    return f"<b>{escape(str(one['row']))}</b><br>{told}"
 
 
 def summary(state: PaperVsOursState) -> str:
@@ -295,7 +297,7 @@ def _gains_in_words(state: PaperVsOursState) -> str:
 def explain(state: PaperVsOursState) -> str:
     """The explanation of the picture."""
     if state.view == "gains":
-        return _gains_explained(state)
+        return ""
     bar = "its 95 % interval" if state.of_gains else "one standard deviation"
     text = f"Diamonds: published; dots: here, the mean over seeds, with {bar}."
     if state.shown["ours"].isna().all():
@@ -306,12 +308,15 @@ def explain(state: PaperVsOursState) -> str:
 
 
 def _gains_explained(state: PaperVsOursState) -> str:
-    """The meaning of the colours."""
-    text = f"100 times the score, minus that of {state.baseline}; mean over the seeds. Large gains stand at the left."
+    """The meaning of the numbers and colours."""
+    text = f"<p>A gain is 100 times the score, minus that of {escape(state.baseline)}"
+    text += ", the encoder before training" * (state.baseline == "plain") + "; mean over the seeds.</p>"
     single = state.frame["gain_low"].isna()
     if not single.all():
-        text += " Blue: above; orange: below; no colour: the 95 % interval contains 0."
-    return f"{text} In italics: single runs, without an interval." if single.any() else text
+        text += f"<p><span style='background: {COLOURS[-1][1]}'>\u00a0Blue\u00a0</span> above, "
+        text += f"<span style='background: {COLOURS[0][1]}'>\u00a0orange\u00a0</span> below; no colour: undecided, "
+        text += "the 95 % interval contains 0.</p>"
+    return f"{text}<p><i>Italic</i>: single runs, without an interval.</p>" if single.any() else text
 
 
 def details(state: PaperVsOursState) -> str:
@@ -329,8 +334,9 @@ def details(state: PaperVsOursState) -> str:
 
 def _gains_of_chosen(state: PaperVsOursState) -> str:
     """The gains of the rows that were picked."""
-    rows = state.frame.iloc[list(state.selection)].to_dict("records")
-    return "".join(f"<p>{'; '.join(_gain_in_words(row))}</p>" for row in rows)
+    chosen = state.frame.iloc[list(state.selection)].to_dict("records")
+    rows = ((escape(f"{one['row']}, {one['column']}"), _gain_numbers(one)) for one in chosen)
+    return number_table(["", "gain", "95 % interval", "in the paper"], rows) * bool(chosen)
 
 
 def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:
