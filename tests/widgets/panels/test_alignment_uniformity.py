@@ -89,6 +89,11 @@ def test_the_score_over_the_steps_moves_with_the_plane(histories):
         assert (drawn["SimCSE: score here"].x, drawn["SimCSE: score here"].y) == (x, y)
 
 
+def test_the_shadow_is_where_both_are_better_than_at_the_start(histories):
+    shadow = traces(AlignmentUniformity(histories))["better"]
+    assert (max(shadow.x), max(shadow.y)) == (-1.0, 0.2) and "step 0" in shadow.text[3]
+
+
 def seeds() -> list[list[dict]]:
     return [
         [
@@ -108,7 +113,7 @@ def test_seeds_are_a_bundle_about_their_mean():
     assert drawn["a: score"].y == (50.0, 50.0, 50.0)
     assert panel.state.kept["a"] == (10, 5)
     assert "(mean of 2 seeds)" in panel.summary()
-    assert "Thin lines are seeds" in panel.explain(panel.state)
+    assert "Thin lines are seeds" in panel.planes()[0].words
 
 
 def test_a_method_stands_at_the_mean_of_its_seeds():
@@ -145,6 +150,7 @@ def test_a_clicked_checkpoint_shows_its_cosines_by_grade():
     text = traces(panel)["cosines: 1"].text
     cosines = watches["b"].by_step[5][1::3]
     assert text == f"grade 1: 4 pairs, mean cosine {cosines.mean():.3f}"
+    assert traces(panel)["means"].x[1] == pytest.approx(cosines.mean(), abs=1e-3)
     hill = traces(panel)["cosines: 1"].x  # it ends where the cosines end
     assert (hill.min(), hill.max()) == pytest.approx((cosines.min(), cosines.max()), abs=1e-3)
 

@@ -15,7 +15,7 @@ from cselab.encoders.any_encoder import as_encoder, encode
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.planes import Plane, rounded
+from ..kit.planes import Plane, named_at_ends, rounded
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
 from ..kit.theme import AFTER, INK, Style, category_styles
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from cselab.data import Pairs
 
-RANDOM = (-4.0, -3.875)  # the uniformity of random vectors: about -4 + 8 / d in d dimensions, here of 64 and more
 APART = 0.09  # of the plane: between two steps that are named
 HEADS = {"symbol": "arrow", "angleref": "previous", "opacity": 1, "line": {"width": 0}}  # of arrows
 KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
@@ -94,7 +93,7 @@ class AlignmentUniformityState(State):
     seeds: Mapping[str, tuple[Path, ...]]
     kept: Mapping[str, tuple[int | None, ...]]
     step: int = shown("step", "steps", "steps")
-    selection: tuple[int, ...] = shown("checkpoint", "rows", (), (), width="26em")
+    selection: tuple[int, ...] = shown("checkpoint", "rows", (), (), asked=(0,), width="26em")
     cosines: Mapping[str, Mapping[int, np.ndarray]] = field(default_factory=dict)
     bands: Bands | None = None
 
@@ -130,17 +129,13 @@ class AlignmentUniformityState(State):
     @property
     def looked_at(self) -> Checkpoint | None:
         """The checkpoint whose cosines are shown: the one picked last, else the first method's at this step."""
-        if not self.cosines:
-            return None
-        for row in reversed(self.selection):
-            point = self.checkpoints[row]
+        past = [point for point in self.checkpoints[::-1] if point.at.step <= self.step]
+        for point in [
+            *(self.checkpoints[row] for row in reversed(self.selection)),
+            *(point for method in self.cosines for point in past if point.method == method),
+        ]:
             if point.seed == 0 and point.at.step in self.cosines.get(point.method, ()):
                 return point
-        for method, steps in self.cosines.items():
-            for point in reversed(self.checkpoints):
-                here = point.method == method and point.seed == 0 and point.at.step <= self.step
-                if here and point.at.step in steps:
-                    return point
         return None
 
 
@@ -155,22 +150,24 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         styles = {method: Style(AFTER, style.symbol) for method, style in styles.items()}
     numbers = {(point.method, point.seed, point.at.step): row for row, point in enumerate(state.checkpoints)}
     across, up = _ranges(state)
-    traces = [_random(across, up), _better(across, up)]
+    traces = [_better(state, across, up)]
     for method in state.paths:
         traces += _in_the_plane(state, method, styles[method], numbers)
     traces += [_step_names(state), _kept(state, styles, numbers), _picked(state)]
     axes = (
-        {"title": {"text": "uniformity (lower: spread more evenly)"}, "range": across},
-        {"title": {"text": "alignment (lower: pairs closer)"}, "range": up},
+        {"title": {"text": "← better: uniformity (spread more evenly)"}, "range": across},
+        {"title": {"text": "← better: alignment (pairs closer)"}, "range": up},
     )
     words = "Arrows lead from step to step." + " The star is the kept step." * state.scored
+    words += " Thin lines are seeds." * any(len(paths) > 1 for paths in state.seeds.values())
     words += " Click a point for its cosines." * (state.bands is not None)
     drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, *axes, words=words)]
     if state.scored:
         scores = _score_curves(state, styles, numbers)
-        drawn.append(Plane(_best(state), scores, {"title": {"text": "step"}}, {"title": {"text": "dev score"}}))
+        axes = {"title": {"text": "step"}}, {"title": {"text": "dev score"}}
+        drawn.append(Plane(_best(state), scores, *axes, words="The higher, the better. A large dot is the step above."))
     if state.bands is not None:
-        drawn.append(_cosines(state, state.bands))
+        drawn.append(_cosines(state, state.bands, styles))
     return drawn
 
 
@@ -199,7 +196,7 @@ def _best(state: AlignmentUniformityState) -> str:
     score, method = max(here)
     start = state.paths[method][0].score
     if len(state.paths) > 1 or start is None or state.step == state.steps[0]:
-        return f"Dev score {score:.1f} by {method}"
+        return f"{escape(method)} has the highest dev score, {score:.1f}"
     return f"{'Yes: it rises' if score > start else 'No: it falls'} from {start:.1f} to {score:.1f}"
 
 
@@ -218,11 +215,6 @@ def summary(state: AlignmentUniformityState) -> str:
             + (f"  (mean of {count} seeds)" if count > 1 else "")
         )
     return "\n".join(lines)
-
-
-def explain(state: AlignmentUniformityState) -> str:
-    """The explanation of the picture."""
-    return "Thin lines are seeds, thick ones their mean." * any(len(paths) > 1 for paths in state.seeds.values())
 
 
 class AlignmentUniformity(Panel):
@@ -256,7 +248,6 @@ class AlignmentUniformity(Panel):
     state_class = AlignmentUniformityState
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
-    explain = staticmethod(explain)
 
     def __init__(
         self,
@@ -314,9 +305,7 @@ class AlignmentUniformity(Panel):
 
 def _runs(name: str, given: Any) -> dict[str, Any]:
     """The runs of a method, by seed: a label for messages -> a run or a history."""
-    if hasattr(given, "history") or not isinstance(given, Sequence) or not given:
-        return {f"histories[{name!r}]": given}
-    if isinstance(given[0], Mapping):
+    if not isinstance(given, Sequence) or not given or isinstance(given[0], Mapping):
         return {f"histories[{name!r}]": given}
     return {f"histories[{name!r}][{seed}]": one for seed, one in enumerate(given)}
 
@@ -510,52 +499,62 @@ def _picked(state: AlignmentUniformityState) -> go.Scatter:
 
 def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: dict) -> list[go.Scatter]:
     """The score over the steps, and a dot for each method's current place."""
-    traces = []
+    lines, dots = [], []
     for method, path in state.paths.items():
         scored = [(at.step, at.score) for at in path if at.score is not None]
         here = [one for one in scored if one[0] <= state.step][-1:]
         single = len(state.seeds[method]) == 1
         common = {"hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>"}
-        rows = [numbers[method, 0, step] for step, _ in scored] if single else None
         color = styles[method].color
-        traces += [
+        lines.append(
             go.Scatter(
                 x=[step for step, _ in scored],
                 y=rounded(score for _, score in scored),
-                customdata=rows,
+                customdata=[numbers[method, 0, step] for step, _ in scored] if single else None,
                 uid=f"{method}: score",
+                name=escape(method),
                 mode="lines+markers",
                 line={"color": color, "width": 2.5},
                 marker={"size": 7},
                 **common,
-            ),
+            )
+        )
+        dots.append(
             go.Scatter(
                 x=[step for step, _ in here],
                 y=rounded(score for _, score in here),
+                text=[f"{score:.1f}" for _, score in here],
+                textposition="top center",
                 uid=f"{method}: score here",
-                mode="markers",
+                mode="markers+text",
                 marker={"color": color, "size": 16},
+                cliponaxis=False,
                 **common,
-            ),
-        ]
-    return traces
+            )
+        )
+    return [*named_at_ends(lines, "score names"), *dots]
 
 
-def _cosines(state: AlignmentUniformityState, bands: Bands) -> Plane:
+def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str, Any]) -> Plane:
     """One checkpoint's cosines by grade."""
     at, title = state.looked_at, "No checkpoint yet"
     shown = next(iter(next(iter(state.cosines.values())).values()))
     if at is not None:
         shown, title = state.cosines[at.method][at.at.step], f"{escape(at.method)}, step {at.at.step}: cosine "
-        means = np.array([shown[rows].mean() for rows in bands.rows])
+    means = np.array([shown[rows].mean() for rows in bands.rows])
+    if at is not None:
         away = np.abs(means.argsort().argsort() - np.arange(len(means)))
         title += f"{means[0]:.2f} at grade {bands.names[0]}, {means[-1]:.2f} at {bands.names[-1]}"
         title += f"; grade {bands.names[away.argmax()]} is out of order" * bool(away.any())
-    hills = ridges(shown, bands, "cosines", color=AFTER)
+    hills = ridges(shown, bands, "cosines", color=styles[at.method if at else next(iter(styles))].color)
+    line, marker = {"color": INK, "width": 2}, {"color": INK, "size": 9, "symbol": "diamond"}
+    hills.append(go.Scatter(x=rounded(means), y=[*range(len(means))], uid="means", line=line, marker=marker))
     for trace in hills:
         trace.visible = at is not None
     limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
-    words = f"A hill has the cosines of all pairs of one {bands.title}. A good encoder puts the hills in order."
+    words = (
+        f"A hill has the cosines of all pairs of one {bands.title}. The line joins the means; it should not turn back."
+    )
     return Plane(title, hills, *ridge_axes(bands, limits), words=words)
 
 
@@ -591,35 +590,20 @@ def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
     )
 
 
-def _better(across: list[float], up: list[float]) -> go.Scatter:
-    """An arrow to the better corner, at a place that no path reaches: below and left of the paths."""
-    side, tall = np.ptp(across), np.ptp(up)
+def _better(state: AlignmentUniformityState, across: list[float], up: list[float]) -> go.Scatter:
+    """Where both numbers are better than at the start, in the colour of gains."""
+    start = next(iter(state.paths.values()))[0]
+    right, top = rounded([start.uniformity, start.alignment])
     return go.Scatter(
-        x=rounded([across[0] + 0.2 * side, across[0] + 0.14 * side]),
-        y=rounded([up[0] + 0.16 * tall, up[0] + 0.06 * tall]),
-        text=["better", ""],
-        textposition="top right",
-        uid="better",
-        mode="lines+markers+text",
-        line={"color": INK, "width": 2},
-        marker={**HEADS, "size": [0, 14], "color": INK},
-        hoverinfo="skip",
-        showlegend=False,
-    )
-
-
-def _random(across: list[float], up: list[float]) -> go.Scatter:
-    """The uniformity of random vectors as a shadow, or, if it is far away, an arrow to it at the edge."""
-    low, high = RANDOM
-    return go.Scatter(
-        x=[low, high, max(high, across[0]), low],
-        y=[up[0], up[0], up[1], up[1]],
-        text=["", "", f"<br> {'←' * (high < across[0])} random vectors: about −4", ""],
+        x=[across[0], right, right, across[0]],
+        y=[up[0], up[0], top, top],
+        text=["", "", "", f"<br> both better than at step {start.step}"],
         textposition="bottom right",
-        uid="random",
+        uid="better",
         mode="lines+text",
         fill="toself",
-        fillcolor="rgba(128, 128, 128, 0.18)",
+        fillcolor="rgba(0, 114, 178, 0.2)",
         line={"width": 0, "color": INK},
         hoverinfo="skip",
+        showlegend=False,
     )
