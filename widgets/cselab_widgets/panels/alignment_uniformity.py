@@ -552,9 +552,7 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str,
     for trace in hills:
         trace.visible = at is not None
     limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
-    words = (
-        f"A hill has the cosines of all pairs of one {bands.title}. The line joins the means; it should not turn back."
-    )
+    words = f"A hill has the cosines of all pairs of one {bands.title}. The line joins means; it should not turn back."
     return Plane(title, hills, *ridge_axes(bands, limits), words=words)
 
 
