@@ -45,7 +45,7 @@ const cselabFigure = (() => {
   // What plotly.js would show of a title, which is a little HTML.
   const unmarked = (text) => new DOMParser().parseFromString(text.replace(/<br>/g, " "), "text/html").body.textContent;
 
-  // A text in two lines, parted at the space next to its middle, where it has more than `room` pixels.
+  // A text of more than `room` pixels in two lines.
   function inTwoLines(text, room, size = 13) {
     const spaces = [...text.matchAll(/ /g)].map(({ index }) => index);
     if (wide(text, size) < room || !spaces.length || text.includes("<br>")) return text;
@@ -86,7 +86,7 @@ const cselabFigure = (() => {
       data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: 11 }));
     }
     const names = yaxis.ticktext ?? [];
-    // Plotly would draw all once more after it had measured the names.
+    // Plotly would draw all once more.
     if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, widest(names) + 16), false, "allow"];
     if (xaxis.side === "top") {
       const heads = xaxis.ticktext ?? data[0].x;
@@ -143,7 +143,7 @@ const cselabFigure = (() => {
       el.on("plotly_hover", ({ points }) => pointed(textsOf(points)));
       if (!told) return;
       el.on("plotly_click", ({ points }) => told("click", rowsOf(points), textsOf(points)));
-      // A redraw, too, tells of a selection: of nothing, whatever was selected. Only what a hand draws is passed on.
+      // A redraw, too, tells of a selection, of nothing. Only what a hand draws is passed on.
       el.on("plotly_selecting", () => (lasso ||= !drawing));
       el.on("plotly_selected", (picked) => {
         if (!picked || !lasso || drawing) return;
@@ -283,8 +283,8 @@ const cselabFigure = (() => {
       // In a row a square plane needs no more than its plot; the others share the rest.
       const others = columns === visible.length && visible.filter((i) => !square(i)).length;
       const slim = (i) => Math.min(each, Math.round(60 + scaled + usual / shapeOf(parts[i].layout)));
-      const spare = visible.filter(square).reduce((sum, i) => sum + each - slim(i), 0);
-      const roomOf = (i) => (!others ? each : square(i) ? slim(i) : each + Math.floor(spare / others));
+      const spare = visible.filter(square).reduce((sum, i) => sum + each - slim(i), 0) / others;
+      const roomOf = (i) => (!others ? each : square(i) ? slim(i) : Math.floor(each + spare));
       planes.style.gridTemplateColumns = visible.slice(0, columns).map((i) => `${roomOf(i)}px`).join(" ");
       const only = columns > 1 && !visible.slice(1).some((i) => parts[i].layout.title.text);
       plots.splice(parts.length).forEach(remove);
