@@ -282,9 +282,9 @@ const cselabFigure = (() => {
       const scaled = columns > 1 ? Math.max(0, ...visible.filter(square).map((i) => scaleOf(parts[i].data))) : 0; // equal squares
       // In a row a square plane needs no more than its plot; the others share the rest.
       const others = columns === visible.length && visible.filter((i) => !square(i)).length;
-      const slim = (i) => Math.min(each, Math.round(60 + scaled + usual / shapeOf(parts[i].layout)));
-      const spare = visible.filter(square).reduce((sum, i) => sum + each - slim(i), 0) / others;
-      const roomOf = (i) => (!others ? each : square(i) ? slim(i) : Math.floor(each + spare));
+      const saved = (i) => (square(i) ? Math.max(0, Math.floor(each - 60 - scaled - usual / shapeOf(parts[i].layout))) : 0);
+      const spare = Math.floor(visible.reduce((sum, i) => sum + saved(i), 0) / others);
+      const roomOf = (i) => each + (!others ? 0 : square(i) ? -saved(i) : spare);
       planes.style.gridTemplateColumns = visible.slice(0, columns).map((i) => `${roomOf(i)}px`).join(" ");
       const only = columns > 1 && !visible.slice(1).some((i) => parts[i].layout.title.text);
       plots.splice(parts.length).forEach(remove);
