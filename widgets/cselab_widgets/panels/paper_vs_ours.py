@@ -44,7 +44,8 @@ SORTED = ("as published", "published", "ours", "difference", "gain")
 LINE = 30  # pixels a row
 CELL = 26  # pixels a row of the map of gains
 PAPER, HERE = ROLES["published"], ROLES["ours"]
-READ = "<p class='cselab-read'>Point at a gain, or tap it: its interval and the paper's gain. Click it for its row.</p>"
+READ = """<p class="cselab-read" style="font-size: 14px">
+Point at a gain, or tap it, for its interval and the paper's gain. Click it for its row.</p>"""
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
 COLOURS = (
     (0, "rgba(213, 94, 0, 0.7)"),
@@ -73,7 +74,7 @@ class PaperVsOursState(State):
     frame: "pandas.DataFrame"
     column: str = shown("column", "list", "columns", where="of_one_column")
     sort: str = shown("sort by", "list", "orders", SORTED[0])
-    selection: tuple[int, ...] = shown("read about", "rows", (), ())
+    selection: tuple[int, ...] = shown("row", "rows", (), ())
     verdicts: tuple[str, ...] = ()
     title: str = ""
     view: str = VIEWS[0]

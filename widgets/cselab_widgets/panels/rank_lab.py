@@ -310,7 +310,7 @@ def _floors(state: RankLabState) -> list[Plane]:
             "dimension-wise",
             f"With any batch, the dimension-wise loss can fall to {flat[0]:.3g}, by {fall:.2g}",
             flat,
-            "The edge does not depend on N: this loss needs no full rank.",
+            "The edge does not depend on N. The axis begins just below the edge, not at 0.",
         ),
     ]
 
