@@ -48,7 +48,7 @@ def test_names_stand_at_the_ends_of_their_lines_and_apart(log):
 
 def test_a_logarithmic_axis_names_powers_of_ten():
     """A logarithmic axis names powers of ten or few numbers between."""
-    assert decades([1.0, 100.0, 5000.0])["ticktext"] == ["1", "10", "100", "1000"]
+    assert decades([1.0, 100.0, 5000.0])["ticktext"] == ["1", "10", "100", "1,000"]
     assert decades([3.0, 40.0])["ticktext"] == ["5", "10", "20"]
     wide = decades([1e-8, 1e6])
     assert 3 <= len(wide["tickvals"]) <= 8 and wide["ticktext"][-1] == "10<sup>6</sup>"
