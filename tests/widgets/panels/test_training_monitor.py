@@ -123,7 +123,7 @@ def test_seeds_are_a_mean_with_a_band_from_the_lowest(history):
     """Seeds are a mean with a band from the lowest to the highest."""
     higher = [row | {"score": row["score"] + 2} if "score" in row else row for row in history]
     drawn = traces(TrainingMonitor({"SimCSE": [history, higher]}))
-    assert drawn["score: SimCSE"].y == (51.0, 54.0) and drawn["score: start"].y == (51.0, 51.0)
+    assert drawn["score: live"].y == (51.0, 54.0) and drawn["score: start"].y == (51.0, 51.0)
     title = TrainingMonitor({"SimCSE": [history, higher]}).planes()[0].title
     assert title == "Dev score at the end: SimCSE 54.0, +3.0 since the start"
     assert drawn["score: SimCSE: band"].x == (0, 2, 2, 0)
@@ -339,6 +339,6 @@ def test_it_opens_with_the_score_on_an_axis_of_six_points(history):
     assert high - low == pytest.approx(6) and low < 50 < 53 < high
     start, names = (next(trace for trace in score.traces if trace.uid == uid) for uid in ("score: start", "names"))
     assert (start.x, start.y) == ((0, 2), (50.0, 50.0)) and not any(trace.showlegend for trace in score.traces)
-    assert [name.strip() for name in names.text] == ["start", "mine"]
+    assert [name.split("\u00a0")[-1] for name in names.text] == ["start", "mine"]
     _, loss, *_ = monitor.planes(every=True)
     assert loss.title == "Loss 1 at step 2" and loss.y["rangemode"] == "tozero"

@@ -76,7 +76,7 @@ const cselabFigure = (() => {
     const ends = words.filter((trace) => !centred(trace)).flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const beside = Math.max(widest(ends), widest(words.filter(centred).flatMap(({ text }) => text ?? [])) / 2);
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : Math.max(scaled, scaleOf(data));
-    const margin = { l: bare ? 28 : 60, r: Math.min(beside + scale, width / 3), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
+    const margin = { l: bare ? 28 : 60, r: Math.min(beside + scale, width / 2.4), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
     const inCells = (change) => data.forEach((trace) => trace.text?.[0]?.map && (trace.text = trace.text.map((row) => row.map(change))));
     inCells(withMinus);
     if (width < NARROW) {

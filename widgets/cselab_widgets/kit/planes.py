@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import plotly.graph_objects as go
 
-from .theme import AXIS, DIVERGING, TEMPLATE
+from .theme import AXIS, DIVERGING, INK, TEMPLATE
 
 
 class Plane(NamedTuple):
@@ -84,7 +84,8 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, length: float = 0.0, lo
     for line in lines:
         line.showlegend = False
         if line.visible is not False and line.y is not None and len(line.y) and (not log or line.y[-1] > 0):
-            ends.append((np.log10(line.y[-1]) if log else line.y[-1], line.x[-1], line.name))
+            mark = f'<span style="color:{line.line.color or INK}">\u25cf</span>'  # in its colour
+            ends.append((np.log10(line.y[-1]) if log else line.y[-1], line.x[-1], f"{mark}\u00a0{line.name}"))
     drawn = np.concatenate([np.asarray(line.y, dtype=float) for line in lines if line.y is not None])
     drawn = np.log10(drawn[drawn > 0]) if log else drawn
     apart = 0.075 * max(length, float(np.ptp(drawn))) if len(drawn) else 0.0

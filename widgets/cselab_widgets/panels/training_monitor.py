@@ -174,7 +174,8 @@ def explain(state: TrainingMonitorState) -> str:
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
     loss = " A loss near 0 does not prove learning." if state.every else ""
-    return f"While it learns, the score is above the dashed line; a star marks kept weights.{loss}{others}{held}"
+    start = "Above the dashed line the score is better than at the start; a star marks kept weights."
+    return (start * (bool(state.rows) or len(state.others) == 1) + loss + others + held).strip()
 
 
 class TrainingMonitor(Panel):
@@ -448,16 +449,16 @@ def _logged(log: Sequence[Row]) -> list[Row]:
 
 def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     named = column == "score"
-    alone = len(state.others) == 1 and not state.rows
+    alone = len(state.others) == 1 and not state.rows  # drawn as the live run would be
     bands, lines = [], []
     steps, values = curve(state.rows, column)
     for name, color in zip(state.others, cycle([AFTER] if alone else COLORS)):
         at, mean, low, high = band(state.others[name], column)
         if alone:
-            steps, values = at, mean
+            steps, values, at, mean = at, mean, [], []
         bands.append(
             go.Scatter(
-                x=at + at[::-1],
+                x=(at or steps) + (at or steps)[::-1],
                 y=high + low[::-1],
                 uid=f"{column}: {name}: band",
                 mode="lines",
@@ -471,12 +472,12 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
         )
         lines.append(_line(f"{column}: {name}", at, mean, {"color": color, "width": 2.5}, name))
     lines.append(_line(f"{column}: last", *curve(state.last, column), {"color": INK, "dash": "dot"}, "last run"))
-    since = {"fill": "tonexty", "fillcolor": GAINED} if named and not alone else {}  # the gain since the start
+    since = {"fill": "tonexty", "fillcolor": GAINED} if named else {}  # the gain since the start
     start = (steps[:1] + steps[-1:], values[:1] * 2) if named else ([], [])
     lines.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, "start"))
-    live = ([], []) if alone else (steps, values)
-    look: dict[str, Any] = {"mode": "lines+markers" if len(steps) < 40 else "lines", "marker": {"size": 6}, **since}
-    lines.append(_line(f"{column}: live", *live, {"color": AFTER, "width": 3.5}, state.name or "run", **look))
+    few, name = len(steps) < 40, next(iter(state.others)) if alone else state.name or "run"
+    look: dict[str, Any] = {"mode": "lines+markers" if few else "lines", "marker": {"size": 6}, **since}
+    lines.append(_line(f"{column}: live", steps, values, {"color": AFTER, "width": 3.5 if few else 1.5}, name, **look))
     room = _room([*bands, *lines]) if named else None
     traces = [*bands, *(named_at_ends(lines, "names", room[1] - room[0]) if room else lines)]
     for term, dash in zip(state.terms if column == "loss" else [], cycle(DASHES)):
@@ -484,7 +485,7 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
         traces.append(_line(f"term: {term}", *curve(state.rows, term), line, term.replace("_", " "), showlegend=True))
     at_step = dict(zip(steps, values, strict=True))
     best = [steps[int(np.argmax(values))]] if named and values else []  # its weights are kept, too
-    marked = sorted({*state.kept, *best} & at_step.keys()) if state.rows else []
+    marked = sorted({*state.kept, *best} & at_step.keys())
     traces.append(
         go.Scatter(
             x=marked,
@@ -492,7 +493,8 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
             uid=f"{column}: kept",
             showlegend=False,
             mode="markers",
-            marker={"symbol": "star", "size": 15, "color": PALETTE[4], "line": {"color": INK, "width": 1}},
+            cliponaxis=False,
+            marker={"symbol": "star", "size": 17, "color": AFTER, "line": {"color": "#ffffff", "width": 1.5}},
             hovertemplate="kept: step %{x}<extra></extra>",
         )
     )
