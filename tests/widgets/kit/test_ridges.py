@@ -4,11 +4,20 @@ from cselab_widgets.kit.ridges import by_grade, by_kind, cosine_limits, density,
 
 
 def test_a_density_is_a_density():
-    values = np.random.default_rng(0).normal(size=300)
-    grid = np.linspace(-6, 6, 400)
+    values = 0.1 * np.random.default_rng(0).normal(size=300)
+    grid = np.linspace(-0.6, 0.6, 400)
     curve = density(values, grid)
     assert curve.sum() * (grid[1] - grid[0]) == pytest.approx(1, abs=1e-3)
-    np.testing.assert_allclose(curve, np.exp(-(grid**2) / 2) / np.sqrt(2 * np.pi), atol=0.06)
+    np.testing.assert_allclose(curve, 10 * np.exp(-((10 * grid) ** 2) / 2) / np.sqrt(2 * np.pi), atol=0.6)
+
+
+def test_a_density_near_1_keeps_its_mass_and_its_ends_are_flat():
+    values = 1 - 0.05 * np.abs(np.random.default_rng(0).normal(size=200))
+    grid = np.linspace(0.5, 1, 1001)
+    assert density(values, grid).sum() * (grid[1] - grid[0]) == pytest.approx(1, abs=0.02)
+    (hill, *_) = ridges(values, by_grade([0.0] * 200), "x")
+    height = hill.y[:-2] / hill.y.max()
+    assert height[0] < 0.02 and hill.x.max() == 1
 
 
 def test_equal_values_are_a_peak_and_not_an_error():

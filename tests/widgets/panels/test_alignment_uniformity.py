@@ -151,8 +151,8 @@ def test_a_clicked_checkpoint_shows_its_cosines_by_grade():
     cosines = watches["b"].by_step[5][1::3]
     assert text == f"grade 1: 4 pairs, mean cosine {cosines.mean():.3f}"
     assert traces(panel)["means"].x[1] == pytest.approx(cosines.mean(), abs=1e-3)
-    hill = traces(panel)["cosines: 1"].x  # it ends where the cosines end
-    assert (hill.min(), hill.max()) == pytest.approx((cosines.min(), cosines.max()), abs=1e-3)
+    hill = traces(panel)["cosines: 1"].x
+    assert hill.min() < cosines.min() and cosines.max() < hill.max() <= 1
 
 
 def test_the_watcher_keeps_the_cosines_of_scored_steps(tiny_encoder):

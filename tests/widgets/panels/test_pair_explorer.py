@@ -55,6 +55,8 @@ def test_the_line_stands_at_the_cosine(panel):
         nearest = min(middles, key=lambda grade: abs(middles[grade] - expected))
         assert panel.planes()[plane].title == f"{name}: your pair has {expected:.2f}, as grade {nearest}"
         assert traces(panel)[f"{name}: medians"].x == pytest.approx(list(middles.values()), abs=1e-4)
+        numbers = [text.split(" (") for text in traces(panel)[f"{name}: numbers"].text[:-1]]
+        assert [float(median) for median, _ in numbers] == pytest.approx(list(middles.values()), abs=0.005)
 
 
 def test_grades_out_of_order_are_named_with_their_kinds(pairs):

@@ -67,15 +67,17 @@ def by_kind(kinds: Sequence[str], grades: Sequence[float]) -> Bands:
     return Bands("kind (mean grade)", names, tuple(rows[kind] for kind in order))
 
 
-def density(values: Float[np.ndarray, " n"], grid: Float[np.ndarray, " g"]) -> Float[np.ndarray, " g"]:
-    """A smooth histogram: a normal curve about each value, as wide as Silverman (1986, 3.31) advises.
-
-    0.9 min(s, IQR / 1.34) n^(-1/5), and at least the distance between two points of the grid.
-    """
+def bandwidth(values: Float[np.ndarray, " n"]) -> float:
+    """The width of a normal curve about each value, as Silverman (1986, 3.31) advises; no finer than the picture."""
     low, high = np.percentile(values, [25, 75])
     spread = min(values.std(), (high - low) / 1.34) or values.std()
-    width = max(0.9 * spread * len(values) ** -0.2, grid[1] - grid[0])
-    away = (grid[:, None] - values[None, :]) / width
+    return max(0.9 * spread * len(values) ** -0.2, 0.004)
+
+
+def density(values: Float[np.ndarray, " n"], grid: Float[np.ndarray, " g"]) -> Float[np.ndarray, " g"]:
+    """A smooth histogram of cosines. No cosine exceeds 1, so the part beyond 1 is folded back."""
+    width = bandwidth(values)
+    away = (grid[:, None] - np.append(values, 2 - values)) / width
     return np.exp(-0.5 * away**2).sum(axis=1) / (len(values) * width * np.sqrt(2 * np.pi))
 
 
@@ -94,8 +96,8 @@ def ridges(
     """
     traces = []
     for level, (name, rows) in enumerate(zip(bands.names, bands.rows, strict=True)):
-        low, high = cosines[rows].min(), cosines[rows].max()  # a hill ends where its cosines end
-        high = max(high, low + 0.004)
+        beyond = 3 * bandwidth(cosines[rows])
+        low, high = cosines[rows].min() - beyond, min(cosines[rows].max() + beyond, 1.0)
         grid = np.linspace(low, high, FINE)
         height = density(cosines[rows], grid)
         curve = level + TALL * height / height.max()  # each as tall as the others
@@ -151,5 +153,5 @@ def ridge_axes(bands: Bands, limits: tuple[float, float]) -> tuple[dict, dict]:
 def cosine_limits(*cosines: np.ndarray) -> tuple[float, float]:
     """An axis that holds them all, with a margin, inside -1 to 1."""
     low, high = min(c.min() for c in cosines), max(c.max() for c in cosines)
-    margin = 0.04 * max(high - low, 0.1)
+    margin = 0.12 * max(high - low, 0.1)
     return round(float(max(low - margin, -1.05)), 3), round(float(min(high + margin, 1.05)), 3)

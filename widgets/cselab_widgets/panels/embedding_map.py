@@ -24,13 +24,10 @@ if TYPE_CHECKING:
 NEIGHBOURS = 10
 LISTED = 10  # selected sentences named below the plot
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
-OF_WHICH = f"a found or lassoed sentence; without a search, one of the first {OFFERED}"
 COSINES = 2**22  # at a time, of all pairs: 20,000 sentences need 50 MB
 NAMED = 12  # clusters with their names in the map
 READ = '<p class="cselab-read">Point at a dot to read its sentence; click it for its ten nearest.</p>'
-FADED = 0.35  # opacity of the dots that are not among the nearest
 MORPH = 700  # milliseconds from one encoder or step to the next
-FIRST_UMAP = "fitting UMAP \u2026, about half a minute the first time"
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +211,9 @@ class EmbeddingMapState(State):
     step: int | None = shown("step", "steps", "steps")
     encoder: str = shown("encoder", "buttons", "encoders", "", width="auto")
     find: str = shown("find", "text", (), "", placeholder="in sentences and labels", layout={"width": "18em"})
-    focus: int | None = shown("nearest to", "rows", (), None, width="26em", tooltip=OF_WHICH)
+    focus: int | None = shown(
+        "nearest to", "rows", (), None, width="26em", tooltip="a sentence that was found or lassoed, or any"
+    )
     projection: str = shown("projection", "list", PROJECTIONS, PCA)
     lines: bool = shown("join pairs", "check", (), True, where="paired")
     listed: tuple[int, ...] = ()
@@ -233,11 +232,6 @@ class EmbeddingMapState(State):
         """The encoder's sentences in the plane, its axes turned the way of the first encoder's."""
         plane, step = self.planes[encoder], self.shown_steps[encoder]
         return (plane.points[step] * self.data.facing(encoder, self.projection)).astype(np.float32)
-
-    @property
-    def compares(self) -> bool:
-        """Whether there is more than one place for a sentence."""
-        return len(self.data.vectors) > 1 or len(self.steps) > 1
 
     @property
     def paired(self) -> bool:
@@ -275,10 +269,14 @@ class EmbeddingMapState(State):
         return self.selection if self.selection or self.find else None
 
     @property
+    def current(self) -> tuple[str, int | None]:
+        """The encoder shown and its step."""
+        return self.encoder, self.shown_steps[self.encoder]
+
+    @property
     def nearest(self) -> list["Neighbour"]:
         """The nearest sentences of the one in focus, in the encoder shown."""
-        at = self.encoder, self.shown_steps[self.encoder]
-        return [] if self.focus is None else self.data.neighbours(*at, self.focus)
+        return [] if self.focus is None else self.data.neighbours(*self.current, self.focus)
 
     def matching(self, text: str) -> tuple[int, ...]:
         """The rows with this text in the sentence or its label."""
@@ -298,7 +296,7 @@ def planes(state: EmbeddingMapState) -> list[Plane]:
     scale = {"text": state.coloring.title if state.coloring else ""}
     layout = {
         "dragmode": "lasso",
-        "selectionrevision": f"{hash_of(state.picked)}",
+        "selectionrevision": str(state.picked),
         "coloraxis": {"colorscale": NUMERIC_SCALE, "colorbar": {"title": scale, "outlinewidth": 0, "thickness": 14}},
         "transition": {"duration": MORPH, "easing": "cubic-in-out", "ordering": "traces first"},
     }
@@ -311,11 +309,6 @@ def planes(state: EmbeddingMapState) -> list[Plane]:
     return [Plane(_answer(state), traces, *axes, square=True, tall=560, layout=layout, reads=READ + _beside(state))]
 
 
-def hash_of(rows: tuple[int, ...] | None) -> str:
-    """A short name of a selection: the page keeps the reader's own marks as long as it stays the same."""
-    return "all" if rows is None else f"{len(rows)} {sum(rows)} {sum(row * row for row in rows)}"
-
-
 def titles(state: EmbeddingMapState) -> list[str]:
     """The title of each plane: the encoder, and the step it is shown at if it has several."""
     return [_titled(encoder, step) for encoder, step in state.shown_steps.items()]
@@ -325,21 +318,21 @@ def _titled(encoder: str, step: int | None) -> str:
     return encoder if step is None else f"{encoder}, step {step}"
 
 
-def _shares(state: EmbeddingMapState, encoder: str) -> Float[np.ndarray, " n"]:
+def _shares(state: EmbeddingMapState, encoder: str, step: int | None) -> Float[np.ndarray, " n"]:
     """Of each sentence, the share of nearest sentences, at the full width, with the same name."""
     names = np.array(state.data.names)
-    return (names[state.data.nearest(encoder, state.shown_steps[encoder])] == names[:, None]).mean(1)
+    return (names[state.data.nearest(encoder, step)] == names[:, None]).mean(1)
 
 
 def _answer(state: EmbeddingMapState) -> str:
     """The share of neighbours with the same name, beside that of the first encoder; without names only the encoder."""
-    title = dict(zip(state.encoders, titles(state), strict=True))[state.encoder]
+    title = _titled(*state.current)
     if not state.coloring or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
         return escape(title)
-    answer = f"{escape(title)}: {_shares(state, state.encoder).mean():.0%} of neighbours share the "
+    answer = f"{escape(title)}: {_shares(state, *state.current).mean():.0%} of neighbours share the "
     answer += escape(state.coloring.title) or "colour"
-    others = [one for one in state.encoders if one != state.encoder][:1]
-    return answer + "".join(f"; {escape(one)}: {_shares(state, one).mean():.0%}" for one in others)
+    others = [one for one in state.shown_steps.items() if one != state.current][:1]
+    return answer + "".join(f"; {escape(one[0])}: {_shares(state, *one).mean():.0%}" for one in others)
 
 
 def summary(state: EmbeddingMapState) -> str:
@@ -488,7 +481,8 @@ class EmbeddingMap(Panel):
         method = changes.get("projection", self.state.projection)
         if method not in (UMAP, TSNE) or data.knows(method, step):
             return ""
-        return FIRST_UMAP if method == UMAP and not umap_is_loaded() else f"fitting {method} \u2026"
+        first = ", about half a minute the first time" if method == UMAP and not umap_is_loaded() else ""
+        return f"fitting {method} \u2026{first}"
 
     clicks = "focus"
 
@@ -516,11 +510,8 @@ class EmbeddingMap(Panel):
 
     def vectors(self) -> dict[str, np.ndarray]:
         """The vectors as they were given, of the steps shown now."""
-        shown = self.state.shown_steps.items()
-        return {
-            title: self.state.data.vectors[encoder][step]
-            for title, (encoder, step) in zip(titles(self.state), shown, strict=True)
-        }
+        vectors, shown = self.state.data.vectors, self.state.shown_steps.items()
+        return {_titled(encoder, step): vectors[encoder][step] for encoder, step in shown}
 
 
 def _clusters(data: MapData) -> list[tuple[str, np.ndarray]]:
@@ -591,8 +582,7 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
     data, named = state.data, bool(_clusters(state.data))
     scatter = go.Scatter if len(data.sentences) <= SVG_POINTS else go.Scattergl
     size = 10 if len(data.sentences) <= 300 else 6
-    picked = None if state.picked is None else np.array(state.picked, dtype=int)
-    opacity = np.full(len(data.sentences), 0.85 if state.focus is None else FADED)
+    opacity = np.full(len(data.sentences), 0.85 if state.focus is None else 0.35)  # faded: not among the nearest
     opacity[[near.row for near in state.nearest] + [state.focus] * (state.focus is not None)] = 1
     traces = []
     for name, rows in data.groups.items():
@@ -612,7 +602,7 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
                 customdata=data.hover[rows],
                 hovertemplate=f"{escape(name)}<extra></extra>" if name else None,
                 hoverinfo="none",  # the sentence stands beside the map
-                selectedpoints=None if picked is None else np.flatnonzero(np.isin(rows, picked)).tolist(),
+                selectedpoints=None if state.picked is None else np.flatnonzero(np.isin(rows, state.picked)).tolist(),
                 selected={"marker": {"opacity": 1, "size": size + 3}},
                 unselected={"marker": {"opacity": 0.12}},
             )
@@ -688,9 +678,11 @@ def _picked_in_words(state: EmbeddingMapState) -> str:
 
 def _sentence(state: EmbeddingMapState, row: int) -> str:
     """A cell of a table: the sentence after a dot in the colour of its group."""
-    name = state.data.names[row]
-    dot = f'<span style="color:{state.styles[name].color}">\u25cf</span> ' if name else ""
-    return f"<td>{dot}{escape(state.sentences[row])}</td>"
+    return f"<td>{_dot(state, state.data.names[row])}{escape(state.sentences[row])}</td>"
+
+
+def _dot(state: EmbeddingMapState, name: str) -> str:
+    return f'<span style="color:{state.styles[name].color}">\u25cf</span> ' if name else ""
 
 
 def _beside(state: EmbeddingMapState) -> str:
@@ -703,49 +695,41 @@ def _beside(state: EmbeddingMapState) -> str:
         return f"<p>{escape(_picked_in_words(state))}</p><table>{rows}</table>{more}"
     if len(state.sentences) > SVG_POINTS or not (groups := _clusters(state.data))[1:]:
         return ""
-    shares = [_shares(state, encoder) for encoder in state.encoders]
+    shares = [_shares(state, *one) for one in state.shown_steps.items()]
     heads = "".join(f'<th class="number">{escape(title)}</th>' for title in titles(state))
     table = f"<tr><th>neighbours of the same {escape(state.coloring.title) or 'colour'}</th>{heads}</tr>"
     for name, rows in groups:
         cells = "".join(f'<td class="number">{share[rows].mean():.0%}</td>' for share in shares)
-        dot = f'<span style="color:{state.styles[name].color}">\u25cf</span>'
-        table += f"<tr><td>{dot} {escape(name)}</td>{cells}</tr>"
+        table += f"<tr><td>{_dot(state, name)}{escape(name)}</td>{cells}</tr>"
     return f"<table>{table}</table>"
 
 
 def _nearest_list(state: EmbeddingMapState, focus: int) -> str:
     """The nearest, each with its rank in the encoder compared with."""
-    data, names, nearest = state.data, state.data.names, state.nearest
-    shown = state.encoder, state.shown_steps[state.encoder]
-    other = next((end for end in state.ends if end != shown), None)
-    count, heads = len(nearest), f'<th class="number">cosine</th><th>{escape(_titled(*shown))}</th>'
-    places = [""] * count
-    if other:
-        cosines = data.cosines(*other, focus)
-        ranks = [int((cosines > cosines[near.row]).sum()) + 1 for near in nearest]
-        places = [f'<td class="number">{rank}</td>' for rank in ranks]
-        heads += f'<th class="number">rank in {escape(_titled(*other))}</th>'
+    data, names, nearest, share = state.data, state.data.names, state.nearest, ""
+    heads, places = f'<th class="number">cosine</th><th>{escape(_titled(*state.current))}</th>', [""] * len(nearest)
+    if mine := names[focus]:
+        share = f": {sum(names[near.row] == mine for near in nearest)} of {len(nearest)} are {escape(mine)}"
+    for other in [end for end in state.ends if end != state.current][:1]:
+        title, cosines = escape(_titled(*other)), data.cosines(*other, focus)
+        places = [f'<td class="number">{(cosines > cosines[near.row]).sum() + 1}</td>' for near in nearest]
+        heads += f'<th class="number">rank in {title}</th>'
+        if mine:
+            alike = sum(names[near.row] == mine for near in data.neighbours(*other, focus))
+            share += f", {alike} of {len(nearest)} in {title}"
     rows = "".join(
         f'<tr><td class="number">{near.cosine:.2f}</td>{_sentence(state, near.row)}{place}</tr>'
         for near, place in zip(nearest, places, strict=True)
     )
-    shares = [
-        f"{sum(names[near.row] == names[focus] for near in data.neighbours(*end, focus))} of {count}"
-        for end in (shown, other)
-        if end and names[focus]
-    ]
-    share = f": {shares[0]} are {escape(names[focus])}" if shares else ""
-    share += f", {shares[1]} in {escape(_titled(*other))}" if other and shares else ""
     words = f"Nearest to &ldquo;<b>{escape(state.sentences[focus])}</b>&rdquo; by cosine in full width{share}."
     return f"<p>{words}</p><table><tr>{heads}</tr>{rows}</table>"
 
 
 def _example(state: EmbeddingMapState) -> int | None:
     """The sentence that gained the most neighbours with its own name; None where that cannot be said."""
-    if not state.compares or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
+    if len({*state.ends}) < 2 or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
         return None
-    names = np.array(state.data.names)
-    before, after = ((names[state.data.nearest(*end)] == names[:, None]).sum(1) for end in state.ends)
+    before, after = (_shares(state, *end) for end in state.ends)
     return int((after - before).argmax())
 
 

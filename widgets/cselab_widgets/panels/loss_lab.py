@@ -433,8 +433,8 @@ def _curves(state: LossLabState) -> Plane:
                 hovertemplate="cosine %{x:.2f}: %{y:.3g}<extra>" + name + "</extra>",
             )
         )
-    own, others = _split(state.cosines())
-    batch = np.quantile((own if state.pair == "positive" else others).numpy(), np.linspace(0, 1, DOTS))
+    parts = _split(state.cosines())
+    batch = np.quantile(parts[state.pair == "negative"].numpy(), np.linspace(0, 1, DOTS))
     batch = batch[(batch >= lines[1].x[0]) & (batch <= lines[1].x[-1])]
     dots = go.Scatter(
         x=rounded(batch),
@@ -449,14 +449,14 @@ def _curves(state: LossLabState) -> Plane:
     if state.loss == "ArcCon":  # it has no bound near a cosine of 1
         reach = 1.15 * max(map(abs, lines[0].y))
         y["range"] = [-reach, reach]
-    held = f"the other negatives at {negatives:g}" if state.pair == "negative" else f"the negatives at {negatives:g}"
-    held = f"the positive at {positive:g}, {held}" if state.pair == "negative" else held
+    others = f"the positive at {positive:g}, the other" if state.pair == "negative" else "the"
     return Plane(
         _answer(state, lines[1]),
         [*named_at_ends(lines, "gradients: names"), dots],
         {"title": {"text": f"cosine of the {state.pair}"}},
         y,
-        words=f"The gradient while one {state.pair} moves. Fixed: {held}. Dots: the batch's {state.pair}s at step "
+        words=f"The gradient while one {state.pair} moves. Fixed: {others} negatives at {negatives:g}. "
+        f"Dots: the batch's {state.pair}s at step "
         f"{state.step}.",
     )
 

@@ -20,7 +20,7 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.number_table import number_table
 from ..kit.panel import Panel
-from ..kit.planes import Plane
+from ..kit.planes import Plane, rounded
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
 from ..kit.theme import ANCHOR, INK, encoder_colors
 from .sentence_cosines import SentenceCosines
@@ -232,7 +232,7 @@ def planes(state: PairExplorerState) -> list[Plane]:
     for encoder, color in encoder_colors(data.encoders).items():
         cosines = data.cosines(encoder, state.removed)
         traces = ridges(cosines, bands, encoder, data.hover, color)
-        traces += [_medians(encoder, medians(cosines, bands)), _picked(state, encoder)]
+        traces += [*_medians(encoder, cosines, bands, across["range"][1]), _picked(state, encoder)]
         traces += _typed(encoder, state.cosine(encoder), len(bands))
         tall, layout = max(300, BAND * len(bands)), {"dragmode": "lasso", "selectionrevision": str(state.selection)}
         words = out_of_order(state, encoder)
@@ -270,20 +270,18 @@ def out_of_order(state: PairExplorerState, encoder: str) -> str:
 
 
 def summary(state: PairExplorerState) -> str:
-    """The typed pair under each encoder, and the mean cosine of each band."""
+    """The typed pair under each encoder, and the median cosine of each band."""
     data = state.data
     width = max(map(len, data.encoders))
     typed = " and ".join(f'"{shorten(text, 200)}"' for text in (state.first, state.second))
     lines = [f"{typed}, {state.what_is_removed} removed" if state.removed else typed]
     for encoder in data.encoders:
         cosines = data.cosines(encoder, state.removed)
-        means = ", ".join(
-            f"{name}: {cosines[rows].mean():.2f}"
-            for name, rows in zip(state.bands.names, state.bands.rows, strict=True)
-        )
+        middles = zip(state.bands.names, medians(cosines, state.bands), strict=True)
+        told = ", ".join(f"{name}: {middle:.2f}" for name, middle in middles)
         lines.append(
             f"  {encoder:{width}}  cosine {state.cosine(encoder):.3f}, above {state.place(encoder):.0f} % of "
-            f"{len(data.pairs)} pairs (mean cosine by {state.by}: {means})"
+            f"{len(data.pairs)} pairs (median cosine by {state.by}: {told})"
         )
     return "\n".join([*lines, *(f"  {remark}" for remark in state.remarks)])
 
@@ -292,7 +290,7 @@ def explain(state: PairExplorerState) -> str:
     """The explanation of the picture."""
     return (
         f"Each hill holds the pairs of one {state.by}, and a line joins their medians. A good encoder makes it climb "
-        "to the right. Click a dot to load its pair."
+        "to the right; no cosine exceeds 1. Click a dot to load its pair."
     )
 
 
@@ -478,17 +476,30 @@ def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:
     return [line, name]
 
 
-def _medians(encoder: str, middles: list[float]) -> go.Scatter:
-    """A dot at the median of each hill, joined: the path that a good encoder climbs to the right."""
-    return go.Scatter(
-        x=[round(middle, 4) for middle in middles],
-        y=[level + 0.12 for level in range(len(middles))],
+def _medians(encoder: str, cosines: np.ndarray, bands: Bands, end: float) -> list[go.Scatter]:
+    """A dot at the median of each hill, joined: the path of a good encoder climbs to the right; the numbers beside."""
+    middles, levels = medians(cosines, bands), [level + 0.12 for level in range(len(bands))]
+    path = go.Scatter(
+        x=rounded(middles),
+        y=levels,
         uid=f"{encoder}: medians",
         mode="lines+markers",
         line={"color": INK, "width": 2},
         marker={"size": 9, "color": INK},
         hovertemplate="median %{x:.2f}<extra></extra>",
     )
+    numbers = [f"{middle:.2f} ({len(rows)})" for middle, rows in zip(middles, bands.rows, strict=True)]
+    beside = go.Scatter(
+        x=[end] * (len(bands) + 1),
+        y=[*levels, len(bands) + 0.12],
+        text=[*numbers, "median (pairs)"],
+        uid=f"{encoder}: numbers",
+        mode="text",
+        textposition="middle right",
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+    return [path, beside]
 
 
 def _picked(state: PairExplorerState, encoder: str) -> go.Scatter:

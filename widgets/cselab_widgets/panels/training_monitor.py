@@ -454,11 +454,9 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     steps, values = curve(state.rows, column)
     for name, color in zip(state.others, cycle([AFTER] if alone else COLORS)):
         at, mean, low, high = band(state.others[name], column)
-        if alone:
-            steps, values, at, mean = at, mean, [], []
         bands.append(
             go.Scatter(
-                x=(at or steps) + (at or steps)[::-1],
+                x=at + at[::-1],
                 y=high + low[::-1],
                 uid=f"{column}: {name}: band",
                 mode="lines",
@@ -470,7 +468,10 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
                 visible=len(state.others[name]) > 1,
             )
         )
-        lines.append(_line(f"{column}: {name}", at, mean, {"color": color, "width": 2.5}, name))
+        if alone:
+            steps, values = at, mean
+        else:
+            lines.append(_line(f"{column}: {name}", at, mean, {"color": color, "width": 2.5}, name))
     lines.append(_line(f"{column}: last", *curve(state.last, column), {"color": INK, "dash": "dot"}, "last run"))
     since = {"fill": "tonexty", "fillcolor": GAINED} if named else {}  # the gain since the start
     start = (steps[:1] + steps[-1:], values[:1] * 2) if named else ([], [])
