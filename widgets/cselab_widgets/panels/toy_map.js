@@ -141,8 +141,8 @@ export function paint(pen, size, { topics, angles, dots, own, ties, looked }, co
     pen.font = `700 ${13 * unit}px ${FONT}`;
     pen.fillText(name, shown, y + 0.5);
     pen.font = `600 ${Math.max(13, 14 * unit)}px ${FONT}`;
-    let up = y;
-    while (labels.some(([across, other]) => Math.abs(across - beyond) < 90 * unit && Math.abs(other - up) < 17 * unit)) up += 6 * unit;
+    const free = (at) => labels.every(([across, other]) => Math.abs(across - beyond) >= 90 * unit || Math.abs(other - at) >= 17 * unit);
+    const up = [0, -18, 18, -36, 36].map((off) => y + off * unit).find(free) ?? y; // above or below, the nearest that is free
     labels.push([beyond, up]);
     pen.textAlign = way < 0 ? "right" : "left";
     over(pen, here.length > 1 || up !== y ? `${name} ${label}` : label, beyond, up, colours);
