@@ -141,10 +141,10 @@ def test_sliders_move_plots_that_a_busy_page_loads(open_and_run, lab):
     expect(plots.locator(".scatterlayer .point:visible").first).to_be_visible()
     assert red(page) == []
 
-    for number, title, last, earlier in [(0, "Step {}", "3", "2"), (1, "SimCSE, step {}", "3", "0")]:
+    for number, title, trace, last, earlier in [(0, "Step {}", 4, "3", "2"), (1, "SimCSE, step {}", 5, "3", "0")]:
         panel = page.locator(".jp-OutputArea-output").nth(number)
         expect(panel).to_contain_text(title.format(last))
-        point = panel.locator(".scatterlayer .trace:nth-child(5) .point").last  # where the method stands; a sentence
+        point = panel.locator(f".scatterlayer .trace:nth-child({trace}) .point").last
         place = point.get_attribute("transform")
         panel.locator(".noUi-handle").press("ArrowLeft")
         expect(panel.locator(".widget-readout").first).to_have_text(earlier)
@@ -404,9 +404,9 @@ def test_the_labs_hear_their_controls_and_tell_python(open_notebook, lab):
     whitening, loss, sphere, cosines = (cells.nth(number) for number in (1, 2, 3, 4))
 
     whitening.get_by_role("tab", name="How does whitening work?").click()
-    expect(whitening).to_contain_text("turned back (ZCA)")
+    expect(whitening).to_contain_text("Stage 4, turned back (ZCA)")
     whitening.locator(".noUi-handle").last.press("ArrowLeft")
-    expect(whitening).to_contain_text("scaled (PCA)")
+    expect(whitening).to_contain_text("Stage 3, scaled (PCA)")
     expect(whitening).to_contain_text("python: 3")
 
     loss.get_by_role("tab", name="What does this batch look like?").click()
