@@ -166,6 +166,7 @@ export const seenIn = (plane, vector) => {
 };
 
 const [WIDE, EDGE] = [1280, 40];
+const LARGE = 1.8; // so that its text can be read on a telephone
 
 /**
  * Before and after as one picture, with the result in words.
@@ -179,32 +180,34 @@ const [WIDE, EDGE] = [1280, 40];
 export function beforeAndAfter(pictures, titles, result, sentences, colours) {
   const canvas = document.createElement("canvas");
   const half = (WIDE - 3 * EDGE) / 2;
-  const below = 150 + half;
-  [canvas.width, canvas.height] = [WIDE, below + 70 + 26 * Math.ceil(sentences.length / 2) + 30];
+  const below = 170 + half;
+  [canvas.width, canvas.height] = [WIDE, below + 100 + 44 * Math.ceil(sentences.length / 2)];
   const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   pen.fillStyle = colours.paper;
   pen.fillRect(0, 0, canvas.width, canvas.height);
   pen.fillStyle = colours.ink;
-  pen.font = `700 34px ${FONT}`;
-  pen.fillText("An encoder learns sentences", EDGE, 62);
+  pen.font = `700 46px ${FONT}`;
+  pen.fillText("An encoder learns sentences", EDGE, 66);
   pictures.forEach((picture, k) => {
     const left = EDGE + k * (half + EDGE);
-    pen.font = `600 20px ${FONT}`;
+    pen.font = `600 30px ${FONT}`;
     pen.fillStyle = colours.ink;
-    pen.fillText(titles[k], left, 112);
+    pen.fillText(titles[k], left, 126);
     const one = document.createElement("canvas");
     one.width = one.height = half;
-    paint(/** @type {CanvasRenderingContext2D} */ (one.getContext("2d")), half, picture, colours);
-    pen.drawImage(one, left, 126);
+    const drawn = /** @type {CanvasRenderingContext2D} */ (one.getContext("2d"));
+    drawn.scale(LARGE, LARGE);
+    paint(drawn, half / LARGE, picture, colours);
+    pen.drawImage(one, left, 146);
   });
-  pen.font = `600 24px ${FONT}`;
-  pen.fillText(result, EDGE, below + 30, WIDE - 2 * EDGE);
-  pen.font = `18px ${FONT}`;
+  pen.font = `600 36px ${FONT}`;
+  pen.fillText(result, EDGE, below + 34, WIDE - 2 * EDGE);
+  pen.font = `29px ${FONT}`;
   sentences.forEach((text, i) => {
-    pen.fillText(text, EDGE + (i % 2) * (half + EDGE), below + 70 + 26 * Math.floor(i / 2), half);
+    pen.fillText(text, EDGE + (i % 2) * (half + EDGE), below + 84 + 44 * Math.floor(i / 2), half);
   });
   pen.textAlign = "right";
   pen.globalAlpha = 0.7;
-  pen.fillText("cselab: contrastive sentence embeddings, to play with", WIDE - EDGE, 62);
+  pen.fillText("cselab", WIDE - EDGE, 66);
   return canvas;
 }
