@@ -730,7 +730,7 @@ def _example(state: EmbeddingMapState) -> int | None:
     if len({*state.ends}) < 2 or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
         return None
     before, after = (_shares(state, *end) for end in state.ends)
-    return int((after - before).argmax())
+    return int((after - before).round(6).argmax())  # of equal gains the first
 
 
 def _six_topics() -> tuple[list[str], list[str]]:
