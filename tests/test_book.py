@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import nbformat
 import pytest
+from accessible import accessibility_faults
 from book import modules_of
 from cover import first_plane
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
@@ -90,6 +91,9 @@ def test_it_is_alive_from_a_file_without_a_network(site, browser):
         expect(page.get_by_text("Cosine 1.00: above 100 % of graded pairs")).to_have_count(2)
         page.goto((site / "search.html").as_uri() + "?q=info_nce")
         page.wait_for_selector("ul.search li a")
+        for name in ("index", "readme", "docs/results"):
+            page.goto((site / f"{name}.html").as_uri())
+            assert accessibility_faults(page) == set()
     finally:
         page.close()
         browser.set_offline(False)

@@ -5,6 +5,7 @@ import re
 import lessons
 import nbformat
 import pytest
+from accessible import accessibility_faults
 from cselab_lab.headless.notebook_folder import bundled_notebooks, find_notebooks
 from cselab_lab.headless.notebooks import run_notebooks
 from cselab_lab.headless.page import loaded_from_outside
@@ -108,6 +109,13 @@ def test_the_first_picture_is_in_the_first_tenth_of_the_page(run, page):
             page.goto(run.page.as_uri())
         page.wait_for_function(ALL_DRAWN)
         assert page.evaluate(FIRST_PICTURE) < 0.105, width
+
+
+@pytest.mark.browser
+def test_its_page_is_accessible(run, page):
+    page.goto(run.page.as_uri())
+    page.wait_for_function(ALL_DRAWN)
+    assert accessibility_faults(page) == set()
 
 
 def test_the_page_is_small_without_state_of_widgets(run):

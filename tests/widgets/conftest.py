@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from accessible import accessibility_faults
 from tiny import make_encoder, make_sentences
 
 from cselab.encoders.encoder import SentenceEncoder
@@ -43,7 +44,7 @@ def tiny_encoder() -> tuple[SentenceEncoder, list[str]]:
 
 @pytest.fixture
 def offline(browser):
-    """Opens a file without a network; the page must have no fault, ask for nothing, and fit every width."""
+    """Opens a file without a network; the page must be accessible, have no fault, ask for nothing, fit every width."""
     browser.set_offline(True)
     page, faults, asked = browser.new_page(), [], []
     page.on("pageerror", lambda error: faults.append(str(error)))
@@ -57,6 +58,7 @@ def offline(browser):
     for width in (1400, 900, 400):
         page.set_viewport_size({"width": width, "height": 800})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert accessibility_faults(page) == set()
     page.close()
     browser.set_offline(False)
     assert faults == [] and [address for address in asked if not address.startswith(("file:", "data:"))] == []

@@ -203,7 +203,7 @@ WIKI = replace(
     dev="STS-B or Classroom-STS",
     seeds=(0, 1, 2),
     recipe={**RECIPES["mini"].settings(), "steps": 600, "max_length": 32},
-    purpose="the bundled encoder on sentences of Wikipedia: an hour of a core for a seed of the experiment wiki",
+    purpose="the bundled encoder on sentences of Wikipedia: two hours of a core for a seed of the experiment wiki",
     fit_on=20_000,
     words=(5, 40),
 )

@@ -29,7 +29,8 @@ NOTE = re.compile(r'<p class="cselab-note">(.*?)(?: Click [^.]*\.)?</p>')  # a c
 PLOTS = Path(__file__).parent / "page_template" / "plots.js"
 LINK = re.compile(r'<a href="(\w+)\.ipynb">(.*?)</a>')  # to a notebook
 NAME = r"(?<!<msub>)<mi>(log|ln|exp|cos|max|min)</mi>(?!<mo[^>]*>&#x00028;)"  # of a function without a bracket
-UNCROWDED = {  # in MathML: space around a function's name, none inside bars, and a prime as high as its letter
+IMPROVED = {  # in MathML: wide formulas scroll by keys; space around function names, none inside bars; high primes
+    '<math ([^>]*display="block")': r'<math tabindex="0" \1',
     rf"(</(?:mi|mn|msub|msup|msubsup)>){NAME}": r'\1<mo lspace="0.17em" rspace="0.17em">\2</mo>',
     NAME: r'<mo lspace="0" rspace="0.17em">\1</mo>',
     r'<mo stretchy="false">&#x0007C;': '<mo stretchy="false" lspace="0" rspace="0">&#x0007C;',
@@ -286,7 +287,7 @@ def mathml(latex: str, display: str) -> str:
         converted = "\\"
     if "\\" in converted:  # an unsupported command remains in the text
         return f"<code>{escape(latex.strip())}</code>"
-    for written, shown in UNCROWDED.items():
+    for written, shown in IMPROVED.items():
         converted = re.sub(written, shown, converted)
     return converted
 
