@@ -48,11 +48,11 @@ READ = """<p class="cselab-read" style="font-size: 14px">
 Point at a gain, or tap it, for its interval and the paper's gain. Click it for its row.</p>"""
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
 COLOURS = (
-    (0, "rgba(213, 94, 0, 0.7)"),
+    (0, "rgba(213, 94, 0, 0.6)"),
     (0.4999, "rgba(213, 94, 0, 0.2)"),
     (0.5, "rgba(128, 128, 128, 0.06)"),
     (0.5001, "rgba(0, 114, 178, 0.2)"),
-    (1, "rgba(0, 114, 178, 0.7)"),
+    (1, "rgba(0, 114, 178, 0.6)"),
 )
 
 
