@@ -259,7 +259,7 @@ def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
     box = cells.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.75 * box["height"])
     told("told", [0])  # the smaller gain
-    expect(page.locator(".cselab-details").nth(3)).to_contain_text("+1.0 points")
+    expect(page.locator(".cselab-details").nth(3)).to_contain_text("+1.0")
 
 
 def test_running_a_cell_four_times_leaves_one_live_panel(open_and_run, lab, told):
