@@ -51,4 +51,4 @@ def test_a_ridge_stands_on_its_line():
     assert {trace.line.color or trace.marker.color for trace in drawn.values()} == {"#123456"}
     low, high = cosine_limits(cosines)
     assert low < 0.1 and 0.9 < high <= 1.05
-    assert "2 pairs, mean cosine 0.850" in drawn["x: 1"].text
+    assert "2 pairs, median cosine 0.850" in drawn["x: 1"].text

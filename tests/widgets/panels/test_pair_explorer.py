@@ -53,7 +53,10 @@ def test_the_line_stands_at_the_cosine(panel):
         assert traces(panel)[f"{name}: your pair"].x == (pytest.approx(expected, abs=1e-4),) * 2
         middles = {grade: np.median(panel.to_frame().query(f"grade == {grade}")[name]) for grade in (0, 2, 5)}
         nearest = min(middles, key=lambda grade: abs(middles[grade] - expected))
-        assert panel.planes()[plane].title == f"{name}: your pair has {expected:.2f}, as grade {nearest}"
+        assert (
+            panel.planes()[plane].title
+            == f"{name}: your pair has {expected:.2f}, nearest the median of grade {nearest}"
+        )
         assert traces(panel)[f"{name}: medians"].x == pytest.approx(list(middles.values()), abs=1e-4)
         numbers = [text.split(" (") for text in traces(panel)[f"{name}: numbers"].text[:-1]]
         assert [float(median) for median, _ in numbers] == pytest.approx(list(middles.values()), abs=0.005)
@@ -62,10 +65,10 @@ def test_the_line_stands_at_the_cosine(panel):
 def test_grades_out_of_order_are_named_with_their_kinds(pairs):
     """Under this encoder the pairs of grade 0 are the same word, those of grade 2 are not."""
     turned = Pairs(pairs.sentences1, pairs.sentences2, [0.0] * 4 + [2.0] * 4 + [1.0] * 4, subsets=pairs.subsets)
-    (plane,) = PairExplorer({"cone": Letters(0.1)}, turned, "a", "b").planes()
-    assert plane.words == "A trap: the pairs of grade 0 (same) lie right of those of grade 1."
-    (plane,) = PairExplorer({"cone": Letters(0.1)}, pairs, "a", "b").planes()
-    assert plane.words == "Every grade lies right of the grade below it."
+    turned = PairExplorer({"cone": Letters(0.1), "as cone": Letters(0.1)}, turned, "a", "b")
+    assert turned.explain(turned.state).startswith("Under cone and as cone, grade 0 (same) lies right of 1, 2.")
+    right = PairExplorer({"cone": Letters(0.1)}, pairs, "a", "b")
+    assert "every grade lies right of the grade below it" in right.explain(right.state)
 
 
 def test_typing_a_sentence_moves_the_line(panel):

@@ -1,4 +1,4 @@
-"""Cosines of many pairs, a ridge for each grade or kind: the whole distribution, not its mean."""
+"""Cosines of many pairs, a ridge for each grade or kind: the whole distribution, not one number."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -101,7 +101,7 @@ def ridges(
         grid = np.linspace(low, high, FINE)
         height = density(cosines[rows], grid)
         curve = level + TALL * height / height.max()  # each as tall as the others
-        mean = float(cosines[rows].mean())
+        median = np.median(cosines[rows])
         traces.append(
             go.Scatter(
                 x=np.append(grid, [high, low]).round(3).astype(np.float32),  # finer than a pixel
@@ -112,7 +112,7 @@ def ridges(
                 line={"color": color, "width": 1.5},
                 hoveron="fills",
                 hoverinfo="text",
-                text=f"{escape(bands.title)} {escape(name)}: {len(rows)} pairs, mean cosine {mean:.3f}",
+                text=f"{escape(bands.title)} {escape(name)}: {len(rows)} pairs, median cosine {median:.3f}",
             )
         )
     return traces if hover is None else [*traces, _pairs(cosines, bands, uid, hover, color)]

@@ -235,16 +235,15 @@ def planes(state: PairExplorerState) -> list[Plane]:
         traces += [*_medians(encoder, cosines, bands, across["range"][1]), _picked(state, encoder)]
         traces += _typed(encoder, state.cosine(encoder), len(bands))
         tall, layout = max(300, BAND * len(bands)), {"dragmode": "lasso", "selectionrevision": str(state.selection)}
-        words = out_of_order(state, encoder)
-        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, layout=layout, words=words))
+        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, layout=layout))
     return drawn
 
 
 def answer(state: PairExplorerState, encoder: str) -> str:
     """The cosine of the typed pair, and the hill whose median is nearest."""
-    middles = np.array(medians(state.data.cosines(encoder, state.removed), state.bands))
-    nearest = state.bands.names[int(np.abs(middles - state.cosine(encoder)).argmin())].rsplit(" (", 1)[0]
-    return f"{escape(encoder)}: your pair has {state.cosine(encoder):.2f}, as {state.by} {escape(nearest)}"
+    middles, typed = medians(state.data.cosines(encoder, state.removed), state.bands), state.cosine(encoder)
+    nearest = state.bands.names[int(np.abs(np.array(middles) - typed).argmin())].rsplit(" (", 1)[0]
+    return f"{escape(encoder)}: your pair has {typed:.2f}, nearest the median of {state.by} {escape(nearest)}"
 
 
 def medians(cosines: np.ndarray, bands: Bands) -> list[float]:
@@ -253,20 +252,16 @@ def medians(cosines: np.ndarray, bands: Bands) -> list[float]:
 
 
 def out_of_order(state: PairExplorerState, encoder: str) -> str:
-    """The grade whose pairs are most wrongly more alike than those of the next grade, and the kinds of these pairs."""
+    """Each grade whose median lies right of that of a higher grade, with the commonest kinds of its pairs."""
     grades, kinds = state.data.bands["grade"], state.data.pairs.subsets
     middles = medians(state.data.cosines(encoder, state.removed), grades)
-    wrong = [at for at in range(len(middles) - 1) if middles[at] > middles[at + 1]]
-    if not wrong:
-        return "Every grade lies right of the grade below it."
-    worst = max(wrong, key=lambda at: middles[at] - middles[at + 1])
-    of = ""
-    if kinds:
-        most = Counter(kinds[row] for row in grades.rows[worst]).most_common(3)
-        of = f" ({', '.join(kind for kind, _ in most)})"
-    return (
-        f"A trap: the pairs of grade {grades.names[worst]}{of} lie right of those of grade {grades.names[worst + 1]}."
-    )
+    wrong = []
+    for at, grade in enumerate(grades.names):
+        if beaten := [grades.names[up] for up in range(at, len(middles)) if middles[up] < middles[at]]:
+            most = Counter(kinds[row] for row in grades.rows[at] if kinds).most_common(3)
+            of = f" ({', '.join(kind for kind, _ in most)})" if most else ""
+            wrong.append(f"grade {grade}{of} lies right of {', '.join(beaten)}")
+    return "; ".join(wrong) or "every grade lies right of the grade below it"
 
 
 def summary(state: PairExplorerState) -> str:
@@ -287,24 +282,28 @@ def summary(state: PairExplorerState) -> str:
 
 
 def explain(state: PairExplorerState) -> str:
-    """The explanation of the picture."""
+    """The grades that are out of order, once for encoders that agree, and the explanation of the picture."""
+    found: dict[str, list[str]] = {}
+    for encoder in state.data.encoders:
+        found.setdefault(out_of_order(state, encoder), []).append(encoder)
+    orders = " ".join(f"Under {' and '.join(encoders)}, {order}." for order, encoders in found.items())
     return (
-        f"Each hill holds the pairs of one {state.by}, and a line joins their medians. A good encoder makes it climb "
-        "to the right; no cosine exceeds 1. Click a dot to load its pair."
+        f"{orders} Each hill shows the pairs of one {state.by}, and a line joins their medians. Pairs of the highest "
+        "grade have the same meaning, those of the lowest have nothing in common. Click a dot to load its pair."
     )
 
 
 def details(state: PairExplorerState) -> str:
-    """Words that are not read; the kinds of pair, with their mean cosine under each encoder."""
+    """Words that are not read; the kinds of pair, with their median cosine under each encoder."""
     data, grades = state.data, np.asarray(state.data.pairs.scores, dtype=float)
     bands = data.bands.get("kind", data.bands["grade"])
     rows = [("<b>your pair</b>", ["", "", *(f"<b>{state.cosine(encoder):.2f}</b>" for encoder in data.encoders)])]
     for name, pairs in reversed(list(zip(bands.names, bands.rows, strict=True))):
-        means = [f"{data.cosines(encoder, state.removed)[pairs].mean():.2f}" for encoder in data.encoders]
-        rows.append((escape(name.rsplit(" (", 1)[0]), [f"{grades[pairs].mean():.2g}", str(len(pairs)), *means]))
+        middles = [f"{np.median(data.cosines(encoder, state.removed)[pairs]):.2f}" for encoder in data.encoders]
+        rows.append((escape(name.rsplit(" (", 1)[0]), [f"{grades[pairs].mean():.2g}", str(len(pairs)), *middles]))
     table = number_table([bands.title.split(" (")[0], "grade (0 to 5)", "pairs", *data.encoders], rows)
     remarks = "".join(f"<p><b>{escape(remark)}</b></p>" for remark in state.remarks)
-    kinds = f"<details><summary>Which kinds of pair does each encoder find alike?</summary>{table}</details>"
+    kinds = f"<details><summary>Which kinds of pair have a high median cosine?</summary>{table}</details>"
     return remarks + kinds
 
 
