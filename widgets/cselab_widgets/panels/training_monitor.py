@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
 from html import escape
-from itertools import cycle
+from itertools import cycle, pairwise
 from math import isfinite
 from pathlib import Path
 from threading import Condition, RLock, Thread
@@ -163,9 +163,8 @@ def summary(state: TrainingMonitorState) -> str:
 
 def explain(state: TrainingMonitorState) -> str:
     """The content, and the effects of the buttons."""
-    others = f" {'Thin lines' if state.rows else 'Lines'} are finished runs" if state.others else ""
     seeds = any(len(histories) > 1 for histories in state.others.values())
-    others += ": the mean of their seeds, in a band from the lowest to the highest" * seeds + "." * bool(others)
+    others = " The line of several finished runs is their mean, in a band from the lowest to the highest." * seeds
     others += " The dotted line is the last run." * bool(state.last)
     held = {
         "paused": " Paused: the weights are those of the step shown.",
@@ -175,7 +174,8 @@ def explain(state: TrainingMonitorState) -> str:
     }.get(state.phase, "")
     loss = " A loss near 0 does not prove learning." if state.every else ""
     start = "Above the dashed line the score is better than at the start; a star marks kept weights."
-    return (start * (bool(state.rows) or len(state.others) == 1) + loss + others + held).strip()
+    score = " The dev score of graded pairs is 100 times their rank correlation."
+    return (start * (bool(state.rows) or len(state.others) == 1) + loss + others + score + held).strip()
 
 
 class TrainingMonitor(Panel):
@@ -463,7 +463,7 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
                 line={"color": color, "width": 0},
                 fill="toself",
                 fillcolor=color,
-                opacity=0.18,
+                opacity=0.3,
                 hoverinfo="skip",
                 visible=len(state.others[name]) > 1,
             )
@@ -475,10 +475,9 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     lines.append(_line(f"{column}: last", *curve(state.last, column), {"color": INK, "dash": "dot"}, "last run"))
     since = {"fill": "tonexty", "fillcolor": GAINED} if named else {}  # the gain since the start
     start = (steps[:1] + steps[-1:], values[:1] * 2) if named else ([], [])
-    lines.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, "start"))
-    few, name = len(steps) < 40, next(iter(state.others)) if alone else state.name or "run"
-    look: dict[str, Any] = {"mode": "lines+markers" if few else "lines", "marker": {"size": 6}, **since}
-    lines.append(_line(f"{column}: live", steps, values, {"color": AFTER, "width": 3.5 if few else 1.5}, name, **look))
+    lines.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, "start", mode="lines"))
+    name = next(iter(state.others)) if alone else state.name or "run"
+    lines.append(_line(f"{column}: live", steps, values, {"color": AFTER, "width": 2.5}, name, **since))
     room = _room([*bands, *lines]) if named else None
     traces = [*bands, *(named_at_ends(lines, "names", room[1] - room[0]) if room else lines)]
     for term, dash in zip(state.terms if column == "loss" else [], cycle(DASHES)):
@@ -499,21 +498,32 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
             hovertemplate="kept: step %{x}<extra></extra>",
         )
     )
-    x: dict[str, Any] = {"title": {"text": "step"}, "rangemode": "tozero"}
-    if state.steps:
-        x["range"] = [0, 1.02 * _reach(state)]
     what = title.split(" (")[0]
     answer = f"{what}: not measured yet" if state.rows and not values else title
     if named and state.others and not state.rows:
-        means = {name: band(histories, column)[1] for name, histories in state.others.items()}
-        ends = [f"{escape(name)} {mean[-1]:.1f}" for name, mean in means.items() if mean]
-        answer = f"Dev score at the end: {', '.join(ends)}" if ends else title
+        answer = _ends(state) or title
         answer += _gain(values, steps) if alone and values else ""
     elif state.rows and values:
         answer = f"{what} {values[-1]:{'.1f' if named else '.3g'}} at step {steps[-1]}"
         answer += _gain(values, steps) if named else ""
     y = {"title": {"text": title}, **({"range": room} if named else {"rangemode": "tozero"})}
-    return Plane(answer, traces, x, y)
+    return Plane(answer, traces, {"title": {"text": "step"}, "rangemode": "tozero"}, y)
+
+
+def _ends(state: TrainingMonitorState) -> str:
+    """The last dev scores of finished runs; methods are undecided whose runs overlap, or of which one ran once."""
+    ends, counts, told = [], [], []
+    for name, histories in state.others.items():
+        *_, low, high = band(histories, "score")
+        if low:
+            ends.append((low[-1], high[-1]))
+            counts.append(len(histories))
+            scores = f"{low[-1]:.1f}" + f" to {high[-1]:.1f}" * (low[-1] < high[-1])
+            runs = f"{len(histories)} run{'s' * (len(histories) > 1)}"
+            told.append(f"{escape(name)} {scores} ({runs})".replace(" ", "\u00a0"))
+    overlap = any(low <= high for (_, high), (low, _) in pairwise(sorted(ends)))
+    undecided = ": undecided" * (len(ends) > 1 and (overlap or min(counts) < 2))
+    return f"Dev score at the end: {', '.join(told)}{undecided}" if told else ""
 
 
 def _gain(values: Sequence[float], steps: Sequence[int]) -> str:
@@ -534,18 +544,9 @@ def _line(
     uid: str, steps: list[int], values: list[float], line: Mapping[str, Any], name: str, **options: Any
 ) -> go.Scatter:
     hover = f"step %{{x}}: %{{y:.4g}}<extra>{escape(name)}</extra>"
-    given = {"mode": "lines", "showlegend": False, **options}
+    mode = "lines+markers" if len(steps) < 40 else "lines"
+    given = {"mode": mode, "marker": {"size": 6}, "cliponaxis": False, "showlegend": False, **options}
     return go.Scatter(x=steps, y=rounded(values), uid=uid, line=line, name=escape(name), hovertemplate=hover, **given)
-
-
-def _reach(state: TrainingMonitorState) -> int:
-    """The end of the axis: the length of the longest run, but at most twice its finished steps."""
-    others = [row["step"] for histories in state.others.values() for rows in histories for row in rows]
-    done = max([row["step"] for row in state.rows], default=0)
-    reach = 50
-    while reach < done:
-        reach *= 2
-    return max([min(state.steps or reach, reach), *others])
 
 
 def _standing(state: TrainingMonitorState) -> str:
