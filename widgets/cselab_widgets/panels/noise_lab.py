@@ -153,9 +153,6 @@ def _cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return _directions(one) @ _directions(other).T
 
 
-QUESTIONS = {"How far does dropout move a sentence?": (0, 2), "What does noise do to cosines?": (1,)}
-
-
 def planes(state: NoiseLabState) -> list[Plane]:
     """A sentence's cloud; the cosines under each noise; the radius of every cloud."""
     return [_cloud(state), _cosines(state), _radii(state)]
@@ -213,7 +210,7 @@ class NoiseLab(Panel):
     state_class = NoiseLabState
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
-    questions = QUESTIONS
+    questions = {"How far does dropout move a sentence?": (0, 2), "What does noise do to cosines?": (1,)}
     clicks = "sentence"
     static_grid = ("variance", "mean_of")
 
@@ -319,7 +316,7 @@ def _cloud(state: NoiseLabState) -> Plane:
         _dots(np.stack([0 * dots[0], dots[drawn - 1]]), "newest", **clear, line={"color": ANCHOR, "width": 2},
               visible=drawn < len(dots)),
         _dots(dots[:drawn], "dropout", **_named(state, row), marker={"color": ANCHOR, "size": 8}),
-        _dots(np.zeros((1, 2)), "off-dropout", hoverinfo="skip", mode="markers",
+        _dots(np.zeros((1, 2)), "off-dropout", hoverinfo="skip", mode="markers", name="the same without dropout",
               marker={"color": ANCHOR, "symbol": "diamond", "size": 16}),
         _dots(np.array([[distance, 0]]), "neighbour", **_named(state, other),
               marker={"color": NEGATIVE, "symbol": "diamond", "size": 16}),
@@ -328,15 +325,14 @@ def _cloud(state: NoiseLabState) -> Plane:
     ]  # fmt: skip
     ends = rounded([-1.1 * grid[-1], 1.1 * grid[-1]])
     bare = {"range": ends, "showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
-    farther = "farther than" if radius > distance else "not as far as"
     return Plane(
-        f"Dropout moves this sentence {radius:.2f}, {farther} its neighbour, {distance:.2f} away",
+        f"Dropout moves this sentence {radius:.2f} on average; the nearest sentence is {distance:.2f} away",
         traces,
         {"title": {"text": "distance from the vector without dropout (all have length 1)"}, **bare},
         bare,
         square=True,
-        words="Diamonds are vectors without dropout, a dot is one mask, the ring is the dots' mean distance. "
-        f"A cosine of {1 - radius**2 / 2:.2f} is {radius:.2f} away.",
+        words="A dot is one mask; the ring is their mean radius (root mean square). Right is towards the nearest "
+        f"sentence. The mean cosine is {1 - radius**2 / 2:.3f}.",
         tall=SQUARE,
     )
 
@@ -358,8 +354,8 @@ def _radii(state: NoiseLabState) -> Plane:
     ends = [[[r, h], [d, h], [np.nan, h]] for r, d, h in zip(clouds.radius, clouds.distance, heights, strict=True)]
     traces = [_dots(np.concatenate(ends), "gaps", mode="lines", hoverinfo="skip", line={"color": INK, "width": 1})]
     for uid, name, values, color, symbol in (
-        ("neighbours", "distance to its neighbour", clouds.distance, NEGATIVE, "diamond"),
-        ("radii", "radius of its cloud", clouds.radius, ANCHOR, "circle"),
+        ("neighbours", "distance to the nearest sentence", clouds.distance, NEGATIVE, "diamond"),
+        ("radii", "mean radius of the cloud", clouds.radius, ANCHOR, "circle"),
     ):
         sizes = [16 if row == state.sentence else 9 for row in rows]
         look = {"color": color, "symbol": symbol, "size": sizes, "opacity": 1, "line": {"width": 0}}
@@ -369,12 +365,12 @@ def _radii(state: NoiseLabState) -> Plane:
         )  # fmt: skip
     beyond = int((clouds.radius > clouds.distance).sum())
     return Plane(
-        f"{beyond} of {len(texts)} clouds reach as far as the nearest sentence",
+        f"For {beyond} of {len(texts)} sentences, the mean radius exceeds the distance to the nearest",
         traces,
-        {"title": {"text": "distance (vectors have length 1)"}},
+        {"title": {"text": "distance (vectors have length 1)"}, "rangemode": "tozero"},
         {"title": {"text": f"{len(texts)} sentences"}, "showticklabels": False, "ticks": "", "showgrid": False},
         tall=SQUARE,
-        words="A line is a sentence. Click its dot to see its cloud.",
+        words="A line is a sentence, the smallest gap on top. Click its dot to see its cloud.",
     )
 
 
