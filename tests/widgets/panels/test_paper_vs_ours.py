@@ -42,7 +42,9 @@ def test_published_and_our_gains_stand_on_the_line_of_their_row(panel):
     assert_array_equal(drawn["ours"].x, [np.nan, 1.9, -2.0])
     assert_allclose(drawn["ours"].error_x.array, [0, 0.7, 0])
     assert_allclose(drawn["ours"].error_x.arrayminus, [0, 0.7, 0])
-    assert drawn["difference"].x == (-5.0, -2.0, None)
+    beside = [text.replace("\u2007", "").split("\u00a0\u00a0")[1:] for text in drawn["numbers"].text]
+    assert beside[:3] == [["+1.9", ""], ["", "+1.9"], ["-5.0", "-2.0"]]
+    assert drawn["numbers"].y == (0, 1, 2, 3)  # the heads above
     assert layout.title.text == "1 of 1 gains over BERT have the paper's sign"
     assert layout.xaxis.title.text == "points of Avg. (ours: World-STS)"
 

@@ -66,7 +66,7 @@ def test_the_file_computes_what_is_typed_without_a_network(offline, tmp_path, en
     picked = panel.to_frame()["before"][2]
     below = (np.array(panel.carried["cosines"][0]) < picked).mean()
     expect(page.locator("figcaption").first).to_have_text(
-        f"Cosine {picked:.2f}: above {100 * below:.0f} % of graded pairs"
+        f"before: cosine {picked:.2f}, above {100 * below:.0f} % of graded pairs"
     )
     said = f"cosine {picked:.3f}, above {100 * below:.0f} % of 24 graded pairs"
     expect(page.locator(".cselab-said")).to_contain_text(f"before: 2 and 3, {said}")

@@ -56,8 +56,8 @@ const cselabFigure = (() => {
 
   // A cell of a narrow table has no room for decimals: halves are rounded away from 0, above as below it.
   const inWholeNumbers = (text) => text.replace(/([+−])(\d+\.\d)/, (_, sign, size) => (Math.round(size) ? sign : "") + Math.round(size));
-  // Numbers below 0 have the sign that plotly.js writes at its axes.
-  const withMinus = (text) => text.replace(/(?<![\w−-])-(?=\d)/g, "−");
+  // Numbers below 0, and names such as -noise, have the sign that plotly.js writes at its axes.
+  const withMinus = (text) => text.replace(/(?<![^\s(,[>])-(?=\w)/g, "−");
 
   // Pixels for the scale of colours.
   const scaleOf = (data) => Math.max(14, ...data.filter(({ showscale }) => showscale).map(({ colorbar }) => 42 + widest(colorbar.ticktext ?? [])));
@@ -78,23 +78,33 @@ const cselabFigure = (() => {
     const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : Math.max(scaled, scaleOf(data));
     const margin = { l: bare ? 28 : 60, r: Math.min(beside + scale, width / 2.4), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
     const inCells = (change) => data.forEach((trace) => trace.text?.[0]?.map && (trace.text = trace.text.map((row) => row.map(change))));
+    const form = /%\{z:\.1f\}/; // plotly.js would write a hyphen before numbers below 0
+    for (const trace of data.filter(({ hovertemplate }) => form.test(hovertemplate))) {
+      trace.text = Array.from(trace.z, (row) => Array.from(row, (z) => (Number.isFinite(z) ? (Math.round(10 * z) / 10 + 0).toFixed(1) : "")));
+      for (const key of ["texttemplate", "hovertemplate"]) trace[key] = trace[key]?.replace(form, "%{text}");
+    }
+    const gains = data.some(({ text }) => text?.[0]?.map && text.flat().some((cell) => cell.startsWith("+")));
     inCells(withMinus);
+    for (const trace of data) if (/text/.test(trace.mode)) trace.text = trace.text.map(withMinus);
+    for (const axis of [xaxis, yaxis]) axis.ticktext = axis.ticktext?.map(withMinus);
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
       data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo)); // text beside it is out of sight
-      inCells(inWholeNumbers);
-      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: 11 }));
+      if (gains) inCells(inWholeNumbers);
+      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: width < 480 ? 11 : 13 }));
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more.
     if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, widest(names) + 16), false, "allow"];
     if (xaxis.side === "top") {
       const heads = xaxis.ticktext ?? data[0].x;
-      const crowded = (width - margin.l - margin.r) / heads.length < widest(heads) + 4;
-      margin.t += crowded ? 44 : 24;
-      xaxis.tickangle = crowded ? -45 : 0;
+      const columns = (width - margin.l - margin.r) / heads.length / (widest(heads) + 4); // that a name needs
+      const inTurn = columns < 1 && columns > 0.5; // every second name stands a line higher
+      xaxis.tickangle = columns < 0.5 ? -45 : 0;
+      margin.t += columns < 0.5 ? 44 : inTurn ? 40 : 24;
+      if (inTurn) [xaxis.tickvals, xaxis.ticktext] = [xaxis.tickvals ?? heads, heads.map((name, i) => name + "<br>\u00a0".repeat(i % 2))];
     }
-    let height = Math.max(tall, 120, names.length * (names.some((name) => name.includes("<br>")) ? 38 : 17));
+    let height = Math.max(tall, 120, (names.length && yaxis.range ? Math.abs(span(yaxis.range)) : names.length) * (names.some((name) => name.includes("<br>")) ? 38 : 17));
     if (yaxis.scaleanchor) {
       const shape = shapeOf(layout);
       margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : 1.25 * tall) / shape); // its scale stands beside it

@@ -95,17 +95,14 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, length: float = 0.0, lo
     for value, x, _ in ends:
         beneath = [place for place, (_, at, _) in zip(places, ends, strict=False) if abs(at - x) < near]
         places.append(max([value, *(place + apart for place in beneath)]))
-    text = go.Scatter(
-        x=[x for _, x, _ in ends],
-        y=[float(f"{10**place if log else place:.4g}") for place in places],
-        text=[f"\u00a0\u00a0\u00a0{name}" for *_, name in ends],
-        uid=uid,
-        mode="text",
-        textposition="middle right",
-        cliponaxis=False,
-        hoverinfo="skip",
-    )
-    return [*lines, text]
+    heights = [float(f"{10**place if log else place:.4g}") for place in places]
+    return [*lines, written([x for _, x, _ in ends], heights, [f"\u00a0\u00a0\u00a0{name}" for *_, name in ends], uid)]
+
+
+def written(x: Any, y: Any, text: Sequence[str], uid: str, place: Any = "middle right", **more: Any) -> go.Scatter:
+    """Texts at points, which may stand out of the axes."""
+    fixed = {"mode": "text", "cliponaxis": False, "hoverinfo": "skip"}
+    return go.Scatter({"x": x, "y": y, "text": text, "uid": uid, "textposition": place, **fixed, **more})
 
 
 def _axis(given: Mapping[str, Any], standoff: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from cselab.encoders.any_encoder import as_encoder, encode
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.planes import Plane, named_at_ends, rounded
+from ..kit.planes import Plane, named_at_ends, rounded, written
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
 from ..kit.theme import AFTER, INK, Style, category_styles
 
@@ -435,15 +435,13 @@ def _step_names(state: AlignmentUniformityState) -> go.Scatter:
     named = _apart(state, method)
     ways = [(path[max(row - 1, 0)], path[min(row + 1, len(path) - 1)]) for row in named]
     rising = [(b.alignment - a.alignment) * (b.uniformity - a.uniformity) > 0 for a, b in ways]
-    return go.Scatter(
+    return written(
         **_places([path[row] for row in named]),
         text=[f"step {path[row].step}" for row in named],
-        textposition=["bottom right" if up else "top right" for up in rising],
+        place=["bottom right" if up else "top right" for up in rising],
         uid="steps",
         mode="markers+text",
         marker={"size": 13, "opacity": 0},
-        hoverinfo="skip",
-        showlegend=False,
         visible=len(state.paths) == 1,
     )
 

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int
 from ..kit.fields import State, shown
 from ..kit.inputs import index_pairs, snapshots, texts, values
 from ..kit.panel import SVG_POINTS, Panel
-from ..kit.planes import Plane, rounded
+from ..kit.planes import Plane, rounded, written
 from ..kit.projection import PCA, PROJECTIONS, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
 from ..kit.theme import INK, NUMERIC_SCALE, Style, category_styles
 
@@ -565,16 +565,8 @@ def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
         for below, _ in placed[:number]:
             if abs(at[0] - below[0]) < wide:
                 at[1] = max(at[1], below[1] + tall)
-    return go.Scatter(
-        x=rounded(at[0] for at, _ in placed),
-        y=rounded(at[1] for at, _ in placed),
-        text=[name for _, name in placed],
-        uid="names",
-        mode="text",
-        textfont={"size": 15},
-        cliponaxis=False,
-        hoverinfo="skip",
-    )
+    x, y = (rounded(at[side] for at, _ in placed) for side in (0, 1))
+    return written(x, y, [name for _, name in placed], "names", "middle center", textfont={"size": 15})
 
 
 def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | go.Scattergl]:

@@ -24,7 +24,7 @@ from cselab.world import World
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import SameArray, dropout_views, sentences_or_world, stacked_views
-from ..kit.planes import Plane, heatmap, matrix, named_at_ends, rounded
+from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, rounded, written
 from ..kit.theme import INK, NEGATIVE, PALETTE, POSITIVE
 
 POINTS = 25  # of each curve
@@ -70,11 +70,7 @@ LOSSES = {
         lambda p, n, s, at: multi_positive_info_nce(p[0], [p[1], s], at.temperature, "inside_printed").total
     ),
 }
-QUESTIONS = {
-    "Which cosines does the loss move?": (0,),
-    "Which negatives carry the push?": (1,),
-    "What does this batch look like?": (2, 3, 4),
-}
+QUESTIONS = {"Which cosines does the loss move?": (0, 1), "What does this batch look like?": (2, 3, 4)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +109,9 @@ class LossLabState(State):
     def setting(self) -> Setting:
         return Setting(self.temperature, self.focal_m, self.off_dropout_m, self.margin * pi / 180)
 
-    def batch(self, step: int | None = None) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Anchors, positives, second positives, clean: [n, d] each."""
-        anchor, positive, second, clean = torch.from_numpy(self.views[self.step if step is None else step]).double()
-        return anchor, positive, second, clean
+    def batch(self) -> Tensor:
+        """Anchors, positives, second positives, clean: [4, n, d]."""
+        return torch.from_numpy(self.views[self.step]).double()
 
     def cosines(self, step: int | None = None) -> Tensor:
         """The cosines that the loss sees: [n, n], its positives on the diagonal."""
@@ -145,7 +140,7 @@ class LossLabState(State):
         The negatives' is at most `MOST_ALIKE`: among sentences more alike than that none has a cosine of -0.5, and the
         curves would end before the zero of Focal-InfoNCE's gradient at -m / 2.
         """
-        parts = [_split(_cosine(*self.batch(step)[:2])) for step in self.views]
+        parts = [_split(_cosine(*torch.from_numpy(views[:2]).double())) for views in self.views.values()]
         positives, negatives = (float(torch.cat(part).mean()) for part in zip(*parts, strict=True))
         return round(positives, 1) + 0.0, min(max(0.0, round(negatives, 1)), MOST_ALIKE)
 
@@ -194,8 +189,7 @@ def shares(gradient: Tensor) -> Tensor:
     return (ordered.cumsum(1) / ordered.sum(1, keepdim=True).clamp(min=1e-300)).mean(0)
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """A loss and its derivative over one cosine, the rest held."""
 
     cosines: list[float]
@@ -228,7 +222,7 @@ def _situations(pair: str, n: int, positive: float, negatives: float) -> tuple[l
     One column has a tiny separate component, which gives the derivative, as in `cosine_gradients`.
     """
     low = max(-0.5, 2 * negatives - 0.99)  # below, no such sentences exist
-    cosines = np.linspace(low, 0.99, POINTS).tolist()
+    cosines = sorted({LOW, HIGH, *np.linspace(low, 0.99, POINTS).tolist()})
     ways = [(one, negatives) if pair == "positive" else (max(positive, low), one) for one in cosines]
     both = [batch_with_cosines(n, own, one, negatives) for own, one in ways]
     rows, columns = (torch.nn.functional.pad(torch.stack(views), (0, 1)) for views in zip(*both, strict=True))
@@ -244,19 +238,22 @@ def planes(state: LossLabState) -> list[Plane]:
 def summary(state: LossLabState) -> str:
     """The batch at this step, the loss's gradient, and the pairs that carry it."""
     positives, negatives = _split(state.cosines())
-    carried, half = shares(state.gradient), _half(state)
+    carried = shares(state.gradient)
+    half = int((carried < 0.5).sum()) + 1
     apart, together = state.wrong
     first = int((positives[:, None] > negatives).all(1).sum())
-    n = len(positives)
-    lines = [
-        f"{state.loss} at step {state.step}, temperature {state.temperature:g}{_own(state)}, batch of {n}",
-        f"  cosines: positives {positives.mean():.3f}, negatives {negatives.mean():.3f}; "
-        f"{first} of {n} positives are their sentence's nearest",
-        f"  half of the push comes from {half} of {n - 1} negatives; the hardest carries {carried[0]:.0%}",
-        f"  the wrong way: {apart} of {n} positives pushed apart, "
-        f"{together} of {n * (n - 1)} negatives pulled together",
-    ]
-    return "\n".join(lines)
+    n, of = len(positives), LOSSES[state.loss].own
+    own = f", {of} {getattr(state, of):g}" if of else ""
+    return "\n".join(
+        [
+            f"{state.loss} at step {state.step}, temperature {state.temperature:g}{own}, batch of {n}",
+            f"  cosines: positives {positives.mean():.3f}, negatives {negatives.mean():.3f}; "
+            f"{first} of {n} positives are their sentence's nearest",
+            f"  half of the push comes from {half} of {n - 1} negatives; the hardest carries {carried[0]:.0%}",
+            f"  the wrong way: {apart} of {n} positives pushed apart, "
+            f"{together} of {n * (n - 1)} negatives pulled together",
+        ]
+    )
 
 
 class LossLab(Panel):
@@ -386,56 +383,28 @@ def _gradient(state: LossLabState) -> Plane:
 
 
 def _shares(state: LossLabState) -> Plane:
-    lines = []
-    for name, style in zip(state.drawn, STYLES, strict=True):
-        carried = shares(state.gradient_of(name))
-        lines.append(
-            go.Scatter(
-                x=list(range(1, len(carried) + 1)),
-                y=rounded(100 * carried),
-                uid=f"shares: {style.uid}",
-                name=name,
-                visible=style is CHOSEN or name != state.loss,
-                line=style.line,
-                hovertemplate="%{x} negatives: %{y:.0f} %<extra>" + name + "</extra>",
-            )
-        )
-    half, count = _half(state), len(carried)
-    x = {"title": {"text": "negatives of a sentence, the hardest first"}, "range": [0, count * 1.02]}
+    carried = {name: rounded(100 * shares(state.gradient_of(name))) for name in state.drawn}
+    count = len(carried[state.loss])
+    every = list(range(1, count + 1))
+    lines = _lines(state, "shares", {name: (every, y) for name, y in carried.items()}, "%{x} negatives: %{y:.0f} %")
     return Plane(
-        f"{half} of {count} negatives carry half of the push",
-        named_at_ends(lines, "shares: names"),
-        x,
-        {"title": {"text": "share of the push, %"}, "range": [0, 104]},
-        words=f"{state.loss} at step {state.step}, temperature {state.temperature:g}. At a lower temperature, "
-        "fewer negatives carry the push.",
+        f"The hardest of {count} negatives carries {lines[1].y[0]:.0f} % of the push",
+        named_at_ends(lines, "shares: names", 100.0),
+        {"title": {"text": "negatives of a sentence, the hardest first"}, **decades([1, count])},
+        {"title": {"text": "share of the push, %"}, "range": [0, 112], "dtick": 25},
+        words=f"At step {state.step}, of all negatives. At a lower temperature, fewer negatives carry the push.",
     )
-
-
-def _half(state: LossLabState) -> int:
-    """How many of the hardest negatives carry half of a sentence's push."""
-    return int((shares(state.gradient) < 0.5).sum()) + 1
 
 
 def _curves(state: LossLabState) -> Plane:
     n = next(iter(state.views.values())).shape[1]
-    lines = []
-    for name, style in zip(state.drawn, STYLES, strict=True):
-        line = curve(name, _own_setting(name, state.setting), state.pair, n, *state.typical)
-        lines.append(
-            go.Scatter(
-                x=rounded(line.cosines),
-                y=[float(f"{value:.4g}") for value in line.gradients],
-                uid=f"gradients: {style.uid}",
-                name=name,
-                visible=style is CHOSEN or name != state.loss,
-                line=style.line,
-                hovertemplate="cosine %{x:.2f}: %{y:.3g}<extra>" + name + "</extra>",
-            )
-        )
+    curves = {
+        name: curve(name, _own_setting(name, state.setting), state.pair, n, *state.typical) for name in state.drawn
+    }
+    points = {name: (rounded(one.cosines), [float(f"{y:.4g}") for y in one.gradients]) for name, one in curves.items()}
+    lines = _lines(state, "gradients", points, "cosine %{x:.2f}: %{y:.3g}")
     parts = _split(state.cosines())
     batch = np.quantile(parts[state.pair == "negative"].numpy(), np.linspace(0, 1, DOTS))
-    batch = batch[(batch >= lines[1].x[0]) & (batch <= lines[1].x[-1])]
     dots = go.Scatter(
         x=rounded(batch),
         y=rounded(np.interp(batch, lines[1].x, lines[1].y)),
@@ -450,21 +419,25 @@ def _curves(state: LossLabState) -> Plane:
         reach = 1.15 * max(map(abs, lines[0].y))
         y["range"] = [-reach, reach]
     others = f"the positive at {positive:g}, the other" if state.pair == "negative" else "the"
+    ends = [LOW, HIGH], np.interp([LOW, HIGH], lines[1].x, lines[1].y).tolist()
+    told = [f"{y:.2g} at {x}" for x, y in zip(*ends, strict=True)]
+    told = written(
+        *ends, told, "gradients: told", "top left", mode="markers+text", marker={"size": 9, "color": PALETTE[0]}
+    )
     return Plane(
         _answer(state, lines[1]),
-        [*named_at_ends(lines, "gradients: names"), dots],
+        [*named_at_ends(lines, "gradients: names"), dots, told],
         {"title": {"text": f"cosine of the {state.pair}"}},
         y,
         words=f"The gradient while one {state.pair} moves. Fixed: {others} negatives at {negatives:g}. "
-        f"Dots: the batch's {state.pair}s at step "
-        f"{state.step}.",
+        f"Dots: the batch's {state.pair}s at step {state.step}.",
     )
 
 
 def _answer(state: LossLabState, line: go.Scatter) -> str:
     """The caption of the chosen loss's curve."""
     x, y = np.array(line.x), np.array(line.y)
-    low, high = np.exp(np.interp([LOW, HIGH], x, np.log(np.maximum(np.abs(y), 1e-30))))
+    low, high = (line.y[line.x.index(cosine)] for cosine in (LOW, HIGH))
     if state.pair == "positive":
         if y.max() > 1e-9:
             return f"{state.loss} pushes positives apart"
@@ -481,15 +454,26 @@ def _times(ratio: float) -> str:
     return f"{float(f'{ratio:.2g}'):,g} times"
 
 
-class Drawn(NamedTuple):
-    """How the two losses are drawn."""
+STYLES = {
+    "InfoNCE": {"color": PALETTE[7], "dash": "dash", "width": 2, "shape": "spline"},
+    "chosen": {"color": PALETTE[0], "width": 3.5, "shape": "spline"},
+}
 
-    uid: str
-    line: Mapping[str, Any]
 
-
-CHOSEN = Drawn("chosen", {"color": PALETTE[0], "width": 3.5, "shape": "spline"})
-STYLES = (Drawn("InfoNCE", {"color": PALETTE[7], "dash": "dash", "width": 2, "shape": "spline"}), CHOSEN)
+def _lines(state: LossLabState, of: str, points: Mapping[str, tuple], hover: str) -> list[go.Scatter]:
+    """A line of InfoNCE, and one of the chosen loss."""
+    return [
+        go.Scatter(
+            x=points[name][0],
+            y=points[name][1],
+            uid=f"{of}: {uid}",
+            name=name,
+            visible=uid == "chosen" or name != state.loss,
+            line=line,
+            hovertemplate=f"{hover}<extra>{name}</extra>",
+        )
+        for name, (uid, line) in zip(state.drawn, STYLES.items(), strict=True)
+    ]
 
 
 def _run(state: LossLabState) -> Plane:
@@ -512,18 +496,9 @@ def _run(state: LossLabState) -> Plane:
     y = {"title": {"text": "mean cosine"}, "range": [min(-0.05, round(lowest - 0.05, 2)), 1.04]}
     apart = means[steps.index(state.step)]
     return Plane(
-        f"The means are {apart[0] - apart[1]:.2f} apart",
+        f"Positives and negatives are {apart[0] - apart[1]:.2f} apart",
         named_at_ends(lines, "run: names"),
         {"title": {"text": "step"}},
         y,
-        words=f"Mean cosines of the batch over the run; the larger marks are step {state.step}.",
+        words=f"Mean cosines of the batch; larger marks are step {state.step}.",
     )
-
-
-def _own(state: LossLabState) -> str:
-    own = {
-        "Focal-InfoNCE": f", m {state.focal_m:g}",
-        "off-dropout": f", m {state.off_dropout_m:g}",
-        "ArcCon": f", margin {state.margin:g}°",
-    }
-    return own.get(state.loss, "")

@@ -19,7 +19,7 @@ from cselab.encoders.heads import MLPHead
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import dropout_views, sentences_or_world, stacked_views
-from ..kit.planes import Plane, rounded
+from ..kit.planes import Plane, rounded, written
 from ..kit.theme import ANCHOR, FAINT, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
@@ -320,8 +320,7 @@ def _cloud(state: NoiseLabState) -> Plane:
               marker={"color": ANCHOR, "symbol": "diamond", "size": 16}),
         _dots(np.array([[distance, 0]]), "neighbour", **_named(state, other),
               marker={"color": NEGATIVE, "symbol": "diamond", "size": 16}),
-        go.Scatter(x=[0] * len(grid), y=rounded(-grid), text=[f"{r:g}" for r in grid], uid="distances", mode="text",
-                   hoverinfo="skip"),
+        written([0] * len(grid), rounded(-grid), [f"{r:g}" for r in grid], "distances", "middle center"),
     ]  # fmt: skip
     ends = rounded([-1.1 * grid[-1], 1.1 * grid[-1]])
     bare = {"range": ends, "showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
@@ -375,13 +374,14 @@ def _radii(state: NoiseLabState) -> Plane:
 
 
 def _cosines(state: NoiseLabState) -> Plane:
-    traces = []
+    traces, places = [], list(range(len(KINDS)))[::-1]  # the first on top
     for side, name, color in ((0, "positives", POSITIVE), (1, "negatives", NEGATIVE)):
         quantiles = [np.quantile(state.cosines[kind][side], QUANTILES) for kind in KINDS]
         low, first, middle, third, high = (rounded(column) for column in np.transpose(quantiles))
         traces.append(
             go.Box(
-                x=list(KINDS),
+                y=places,
+                orientation="h",
                 lowerfence=low,
                 q1=first,
                 median=middle,
@@ -394,15 +394,18 @@ def _cosines(state: NoiseLabState) -> Plane:
         )
     how = ("one mask", f"\u03c3\u00b2 = {state.variance:g}", f"K = {state.mean_of}", "no mask")
     apart = [float(one.mean() - other.mean()) for one, other in state.cosines.values()]
-    names = [
-        f"{kind}<br>{words}<br>gap {gap:.2f}".replace("-n", "\u2212n")
-        for kind, words, gap in zip(KINDS, how, apart, strict=True)
-    ]
+    gaps = [f"\u00a0\u00a0gap {gap:.2f}" for gap in apart]
+    traces.append(written([1.03] * len(gaps), places, gaps, "gaps"))
     return Plane(
         f"Cosines of positives are {apart[0]:.2f} above those of negatives; with added noise, {apart[1]:.2f}",
         traces,
-        {"tickvals": list(KINDS), "ticktext": names, "tickangle": 0},
-        {"title": {"text": "cosine"}},
+        {"title": {"text": "cosine"}, "range": [min(low) - 0.03, 1.03]},
+        {
+            "tickvals": places,
+            "ticktext": [f"{kind}<br>{words}" for kind, words in zip(KINDS, how, strict=True)],
+            "ticks": "",
+        },
+        tall=280,
         words="Boxes hold half of the pairs, whiskers 90 %; a gap parts two means. \u2212noise averages K passes. "
         f"The variance \u03c3\u00b2 is {state.variance / state.mean_square:.2g} times a coordinate's mean square.",
         layout={"boxmode": "group"},

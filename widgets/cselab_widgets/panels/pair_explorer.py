@@ -20,7 +20,7 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.number_table import number_table
 from ..kit.panel import Panel
-from ..kit.planes import Plane, rounded
+from ..kit.planes import Plane, rounded, written
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
 from ..kit.theme import ANCHOR, INK, encoder_colors
 from .sentence_cosines import SentenceCosines
@@ -462,17 +462,7 @@ def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:
         line={"color": ANCHOR, "width": 3},
         hovertemplate=f"your pair: {cosine:.3f}<extra></extra>",
     )
-    name = go.Scatter(
-        x=line.x[:1],
-        y=[bands - 0.05],
-        uid=f"{encoder}: its name",
-        text=["<b>your pair</b>"],
-        textposition="top center",
-        mode="text",
-        cliponaxis=False,
-        hoverinfo="skip",
-    )
-    return [line, name]
+    return [line, written(line.x[:1], line.y[1:], ["<b>your pair</b>"], f"{encoder}: its name", "top center")]
 
 
 def _medians(encoder: str, cosines: np.ndarray, bands: Bands, end: float) -> list[go.Scatter]:
@@ -487,20 +477,9 @@ def _medians(encoder: str, cosines: np.ndarray, bands: Bands, end: float) -> lis
         marker={"size": 9, "color": INK},
         hovertemplate="median %{x:.2f}<extra></extra>",
     )
-    numbers = [
-        f"{middle:.2f} ({len(rows)})".replace("-", "\u2212") for middle, rows in zip(middles, bands.rows, strict=True)
-    ]
-    beside = go.Scatter(
-        x=[end] * (len(bands) + 1),
-        y=[*levels, len(bands) + 0.12],
-        text=[*numbers, "median (pairs)"],
-        uid=f"{encoder}: numbers",
-        mode="text",
-        textposition="middle right",
-        cliponaxis=False,
-        hoverinfo="skip",
-    )
-    return [path, beside]
+    numbers = [f"{middle:.2f} ({len(rows)})" for middle, rows in zip(middles, bands.rows, strict=True)]
+    told = [*numbers, "median (pairs)"]
+    return [path, written([end] * len(told), [*levels, len(bands) + 0.12], told, f"{encoder}: numbers")]
 
 
 def _picked(state: PairExplorerState, encoder: str) -> go.Scatter:

@@ -15,7 +15,7 @@ from ..kit.fields import State, shown
 from ..kit.inputs import filled_frame
 from ..kit.number_table import number_table
 from ..kit.panel import Panel
-from ..kit.planes import Plane, rounded
+from ..kit.planes import Plane, rounded, written
 from ..kit.theme import INK, ROLES
 
 if TYPE_CHECKING:
@@ -160,27 +160,36 @@ def _numbers(state: PaperVsOursState) -> list[Plane]:
     theirs, ours = ("published_gain", "gain") if state.of_gains else ("published", "ours")
     lines = state.shown.dropna(subset=[theirs, ours], how="all").iloc[::-1]  # the first on top
     places = list(range(len(lines)))
-    together = lines.dropna(subset=[theirs, ours])
-    at = {index: place for place, index in enumerate(lines.index)}
-    between = {
-        "x": [z for _, one in together.iterrows() for z in (*rounded([one[theirs], one[ours]]), None)],
-        "y": [z for index in together.index for z in (at[index], at[index], None)],
-    }
     traces = [
-        go.Scatter(**between, uid="difference", mode="lines", line={"color": INK, "width": 1}, hoverinfo="skip"),
         _dots("published", PAPER, "diamond-open", lines, theirs, places),
         _dots("ours", HERE, "circle", lines, ours, places),
     ]
-    across = {"title": {"text": _unit(state)}, "zeroline": state.of_gains, "zerolinecolor": INK}
+    reach = np.array([[dots.x + dots.error_x.array, dots.x - dots.error_x.arrayminus] for dots in traces])
+    reach = [*reach[np.isfinite(reach)]] or [0.0, 1.0]
+    room = 0.04 * float(np.ptp(reach)) or 1.0
+    ends = [min(reach) - room, max(reach) + room]
+    text = _beside(lines, theirs, ours, "+.1f" if state.of_gains else ".1f")
+    traces.append(written(ends[1:] * len(text), [*places, len(lines)], text, "numbers"))
+    across = {"title": {"text": _unit(state)}, "range": ends, "zeroline": state.of_gains, "zerolinecolor": INK}
     up = {
         "tickvals": places,
         "ticktext": ["<br>".join(map(escape, wrap(str(row), 34))) for row in lines["row"]],
-        "range": [-0.6, len(lines) - 0.4],
-        "automargin": True,
-        "showgrid": False,
+        "range": [-0.6, len(lines) + 0.4],
         "ticks": "",
     }
     return [Plane(answer(state), traces, across, up, tall=max(190, LINE * len(lines)))]
+
+
+def _beside(lines: "pandas.DataFrame", theirs: str, ours: str, form: str) -> list[str]:
+    """The numbers of each row in columns, and above them the heads, which are the legend."""
+    heads = {
+        theirs: f'<span style="color:{PAPER}">\u25c7</span>\u00a0paper',
+        ours: f'<span style="color:{HERE}">\u25cf</span>\u00a0ours',
+    }
+    heads = {name: head for name, head in heads.items() if lines[name].notna().any()}
+    cells = [["" if np.isnan(one) else format(one, form) for one in row] for row in lines[[*heads]].to_numpy(float)]
+    wide = [[cell.rjust(6, "\u2007") for cell in row] for row in cells]
+    return ["\u00a0\u00a0" + "\u00a0\u00a0".join(row) for row in [*wide, heads.values()]]
 
 
 def answer(state: PaperVsOursState) -> str:
@@ -189,8 +198,10 @@ def answer(state: PaperVsOursState) -> str:
         return "Published and ours"
     both = state.shown.dropna(subset=["gain", "published_gain"])
     alike = int((np.sign(both["gain"]) == np.sign(both["published_gain"])).sum())
-    counted = f"{alike} of {len(both)} gains" if len(both) else "Gains"
-    return f"{counted} over {escape(state.baseline)}" + " have the paper's sign" * bool(len(both))
+    if len(both):
+        return f"{alike} of {len(both)} gains over {escape(state.baseline)} have the paper's sign"
+    gains = state.shown["gain"].dropna()
+    return f"{(gains > 0).sum()} of {len(gains)} rows lie above {escape(state.baseline)}"
 
 
 def _gains(state: PaperVsOursState) -> list[Plane]:
@@ -299,10 +310,10 @@ def explain(state: PaperVsOursState) -> str:
     """The explanation of the picture."""
     if state.view == "gains":
         return ""
-    bar = "its 95 % interval" if state.of_gains else "one standard deviation"
-    text = f"Diamonds: published; dots: here, the mean over seeds, with {bar}."
+    bar = "the 95 % interval" if state.of_gains else "one standard deviation"
+    text = f"Ours is the mean over seeds; a bar is {bar}."
     if state.shown["ours"].isna().all():
-        text = "Diamonds are published numbers. This experiment has not been run here: use cselab experiment run."
+        text = "This experiment has not been run here: use cselab experiment run."
     elif state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."
     return text
@@ -326,7 +337,7 @@ def details(state: PaperVsOursState) -> str:
         return _gains_of_chosen(state)
     said = "".join(f"<li>{escape(verdict)}</li>" for verdict in state.verdicts)
     cells = _cells(state)
-    names = list(dict.fromkeys(name for row in cells.values() for name in row if name != "note"))
+    names = [name for name in next(iter(cells.values())) if name != "note"]
     rows = ((escape(row), [escape(texts[name]) for name in names]) for row, texts in cells.items())
     claims = f"<details><summary>Do the paper's claims hold?</summary><ul>{said}</ul></details>" if said else ""
     table = number_table([escape(state.title), *names], rows) + _notes(cells)
@@ -417,15 +428,12 @@ class PaperVsOurs(Panel):
         if hasattr(results, "to_frame"):
             title = title or f"{results.experiment.name}, profile {results.profile.name}"
             baseline = results.experiment.baseline
-        if hasattr(results, "to_frame") and view == "gains":
-            if getattr(results, "nothing", None):
+            if view == "gains" and getattr(results, "nothing", None):
                 raise ValueError(results.nothing)
-            frame = _of_one_baseline(results)
-        elif hasattr(results, "to_frame"):
-            frame, verdicts = results.to_frame(), results.verdicts()
-        else:
-            frame = results
-        frame = _complete(frame, view)
+            if view == "numbers":
+                verdicts = results.verdicts()
+            results = results.to_frame() if view == "numbers" else _of_one_baseline(results)
+        frame = _complete(results, view)
         if view == "gains":
             average = next((name for name in frame["column"] if name.startswith("Avg")), SORTED[0])
             shown = {"sort": average, **shown}
@@ -532,19 +540,11 @@ def _dots(name: str, color: str, symbol: str, lines: "pandas.DataFrame", column:
         y=places,
         error_x={"type": "data", "thickness": 1.5, "width": 4, "color": color, "visible": bool(up.any()), **bars},
         customdata=lines.index.to_numpy(),
-        text=[_hover(line) for _, line in lines.iterrows()],
-        hovertemplate="%{text}<extra></extra>",
+        hoverinfo="x",
         uid=name,
-        name=name,
-        showlegend=bool(lines[column].notna().any()),
         mode="markers",
         marker={"color": color, "symbol": symbol, "size": 10, "line": {"width": 2 if "open" in symbol else 0}},
     )
-
-
-def _hover(line: Any) -> str:
-    parts = [f"<b>{escape(str(line['row']))}</b>", *(f"{name} {value}" for name, value in _in_words(line).items())]
-    return "<br>".join(escape(part) if number else part for number, part in enumerate(parts))
 
 
 def _in_words(line: Any) -> dict[str, str]:
@@ -564,25 +564,20 @@ def _in_words(line: Any) -> dict[str, str]:
     gain = number("gain", "+.2f")
     if gain and number("gain_low"):
         gain += f" [{number('gain_low', '+.2f')}, {number('gain_high', '+.2f')}]"
-    texts = {
+    return {
         "published": published,
         "ours": ours,
         "difference": number("difference", "+.2f"),
         "gain": gain,
         "note": str(line["note"]),
     }
-    return {name: text for name, text in texts.items() if text}
 
 
 def _cells(state: PaperVsOursState) -> dict[str, dict[str, str]]:
     """The table of the column shown: only fields that some row has, in one order."""
     rows = {str(line["row"]): _in_words(line) for _, line in state.shown.iterrows()}
-    order = [
-        name
-        for name in ("published", "ours", "difference", "gain", "note")
-        if any(name in row for row in rows.values())
-    ]
-    return {row: {name: cells.get(name, "") for name in order} for row, cells in rows.items()}
+    order = [name for name in next(iter(rows.values())) if any(row[name] for row in rows.values())]
+    return {row: {name: cells[name] for name in order} for row, cells in rows.items()}
 
 
 def _unit(state: PaperVsOursState) -> str:

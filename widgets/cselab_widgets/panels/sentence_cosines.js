@@ -62,7 +62,10 @@ function ruler(cosines, grades, low, mine, told) {
   names.push(drawn("text", { x: 0, y: 11 }, "grade"));
   const ticks = [low, 1].map((tick) => drawn("text", { x: across(tick), y: 142, class: "cselab-middle" }, signed(tick, 1)));
   ticks.push(drawn("text", { x: across((low + 1) / 2), y: 142, class: "cselab-middle" }, "cosine"));
-  const line = mine === null ? [] : [drawn("path", { d: `M${across(mine).toFixed(1)},10V126`, class: "cselab-mine" })];
+  const line = mine === null ? [] : [
+    drawn("path", { d: `M${across(mine).toFixed(1)},13V126`, class: "cselab-mine" }),
+    drawn("text", { x: Math.min(across(mine), 290), y: 10, class: "cselab-middle cselab-your" }, "your pair"),
+  ];
   return drawn("svg", { viewBox: "0 0 324 146", role: "img", "aria-label": told },
     drawn("path", { d: "M30,126H310", class: "cselab-axis" }), ...rows, ...names, ...ticks, ...line);
 }
@@ -139,12 +142,11 @@ export function mountSentenceCosines(place, shown, told, carried) {
       const where = `cosine ${signed(mine, 3)}, ${above} ${carried.grades.length} graded pairs`;
       if (paired) said.push(`${name}: ${i + 1} and ${j + 1}, ${where}`);
       return element("figure", {},
-        element("table", {}, element("caption", {}, name), element("tr", {}, element("td"), ...heads), ...rows),
-        element("div", {},
-          element("figcaption", { class: "cselab-title", style: "margin: 0" },
-            paired ? `Cosine ${signed(mine, 2)}: ${above} graded pairs` : "type a second sentence, to compare"),
-          ruler(carried.cosines[number], carried.grades, low, paired ? mine : null,
-            `Cosines of graded pairs under ${name}${paired ? `; the pair has ${where}` : ""}`)));
+        element("figcaption", { class: "cselab-title" },
+          paired ? `${name}: cosine ${signed(mine, 2)}, ${above} graded pairs` : "type a second sentence, to compare"),
+        element("table", {}, element("tr", {}, element("td"), ...heads), ...rows),
+        ruler(carried.cosines[number], carried.grades, low, paired ? mine : null,
+          `Cosines of graded pairs under ${name}${paired ? `; the pair has ${where}` : ""}`));
     }));
     tokens.hidden = false;
     piecesOf.textContent = `The tokens, as ${encoders[0].name} reads them`;

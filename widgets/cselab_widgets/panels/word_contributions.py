@@ -74,15 +74,15 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         sums = np.concatenate([sums[:, m], sums[n, :m]])[:, None]
         pairs = np.full_like(sums, np.nan)
     traces = [
-        heatmap(pairs.round(2), f"{number}: pairs", inside, "%{y} and %{x}: %{z:.2f}"),
+        heatmap(pairs.round(2), f"{number}: pairs", inside, "%{y} and %{x}: %{z:.1f}"),
         heatmap(sums.round(2), f"{number}: words", edge, "%{y}, %{x}: %{z:.1f}"),
     ]
     for trace in traces:
         trace.update(xgap=1, ygap=1, opacity=0.75, texttemplate="%{z:.1f}" if max(n, m) <= WITH_NUMBERS else None)
-    bare = {"showline": False, "showgrid": False, "ticks": "", "fixedrange": True}
+    bare = {"showline": False, "showgrid": False, "ticks": "", "ticklabelstandoff": 5, "fixedrange": True}
     width, height = ({**bare, "tickvals": list(range(len(words))), "ticktext": words} for words in (columns, rows))
     title = f"{escape(name)}: cosine {parts.cosine:.2f}, {escape(top(parts))}"
-    return Plane(title, traces, width, {**height, "autorange": "reversed", "automargin": True})
+    return Plane(title, traces, {**width, "side": "top"}, {**height, "autorange": "reversed", "automargin": True})
 
 
 def top(parts: CosineParts) -> str:
@@ -91,7 +91,7 @@ def top(parts: CosineParts) -> str:
         words, of_each = [*parts.first, *parts.second], [*parts.of_first, *parts.of_second]
         return f'{max(of_each):.2f} less without "{words[int(np.argmax(of_each))]}"'
     row, column = np.unravel_index(parts.pairs.argmax(), parts.pairs.shape)
-    return f"{100 * parts.pairs.max() / parts.cosine:.0f} % by {parts.first[row]} / {parts.second[column]}"
+    return f"{100 * parts.pairs.max() / parts.cosine:.0f} % of it from {parts.first[row]} and {parts.second[column]}"
 
 
 def summary(state: WordContributionsState) -> str:
@@ -107,10 +107,10 @@ def summary(state: WordContributionsState) -> str:
 def explain(state: WordContributionsState) -> str:
     """The meaning of a cell."""
     if any(parts.pairs is None for parts in state.drawn.values()):
-        return "This pooling has no exact sum. Each cell says how far the cosine falls without a word, in hundredths."
+        return "This pooling has no exact sum. Each cell is the fall of the cosine without a word, in hundredths."
     return (
-        "Each cell says how much one pair of words adds to the cosine, in hundredths. "
-        "Together the cells are the cosine."
+        "Each cell is the part of the cosine that a pair of words adds, in hundredths. All cells sum to the cosine; "
+        "the sums of words have a scale of colours of their own."
     )
 
 
@@ -133,9 +133,9 @@ class WordContributions(Panel):
     See also: `cselab.encoders.explain_cosine`, the numbers and their formula; `PairExplorer`, whether the cosines of
     graded pairs follow the grades.
 
-    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:78])
+    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:90])
     A cat sleeps. / A cat is asleep.
-    micro: cosine 0.780, 9 % by sleeps / asleep
+    micro: cosine 0.780, 9 % of it from sleeps and asleep
     """
 
     state_class = WordContributionsState
