@@ -34,23 +34,26 @@ def test_method_map_has_a_dot_where_a_method_differs(shown):
     mine, other = at["Mine\u00a0&lt;b&gt;\u20022023"], at["Other\u20022021"]
     assert dots["view"] == ((1,), (mine,), (1,)) and dots["data"] == ((0,), (at["Rows\u2002"],), (3,))
     assert dots["loss"] == ((4, 4), (mine, other), (1, 2)) and dots["head"] == ((), (), ())
-    counts = next(trace.text for trace in plane.traces if trace.uid == "pipeline")
-    assert plane.x["ticktext"] == ["data", "view", "encoder", "head", "loss"] and counts == ("1", "1", "0", "0", "2")
-    assert plane.title == "Of 3 methods, 2 change the loss, 0 the encoder"
+    counts = next(trace for trace in plane.traces if trace.uid == "counts")
+    in_family = [text for text, y in zip(counts.text, counts.y, strict=True) if y == at["<b>loss</b>"]]
+    assert in_family == [f"<b>{count}</b>" for count in ("", 1, "", "", 2)]
+    assert plane.x["ticktext"] == ["data", "view", "encoder", "head", "loss"]
+    assert plane.title == "Of 3 methods, 2 change the loss, only 0 the encoder"
 
 
 def test_method_map_groups_by_family_or_by_year(shown):
     mine = "Mine\u00a0&lt;b&gt;"
-    families = ["<b>baseline</b>", "SimCSE", "<b>loss</b>", mine, "Other", "<b>extra data</b>", "Rows"]
+    simcse = "SimCSE,\u00a0the\u00a0reference"
+    families = ["<b>baseline</b>", simcse, "<b>loss</b>", mine, "Other", "<b>extra data</b>", "Rows"]
     assert [line.split("\u2002")[0] for line in lines(shown)] == families
-    years = ["<b>2021</b>", "Other", "SimCSE,\u00a0the\u00a0baseline", "<b>2023</b>", mine, "<b>no year</b>", "Rows"]
+    years = ["<b>2021</b>", "Other", simcse, "<b>2023</b>", mine, "<b>no year</b>", "Rows"]
     assert lines(shown, by="year") == years
     many = MethodMap(CARDS * 7)
     parts = many.planes()
     assert len(parts) == 3 and sum("Other" in line for line in lines(many)) == 7
     assert max(part.tall for part in parts) < 0.6 * sum(part.tall for part in parts)
     assert [bool(part.title) for part in parts] == [True, False, False]
-    assert many.planes(by="year")[0].title == "2021 has most methods, 14: 7 change the loss, 0 the data"
+    assert many.planes(by="year")[0].title == "2021 has the most methods, 14: 7 change the loss, only 0 the data"
 
 
 def test_what_was_clicked_is_told_stage_by_stage(shown):

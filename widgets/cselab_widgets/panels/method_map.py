@@ -14,7 +14,7 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane
-from ..kit.theme import ANCHOR, FAINT, INK
+from ..kit.theme import FAINT, INK, PALETTE
 
 if TYPE_CHECKING:
     import pandas
@@ -82,24 +82,13 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
         heads[1 - below] = f"<b>{escape(name)}</b>"
         for row in rows:
             place[row], below = -below, below + 1
-    counts = state.touched(place)
     traces = [
         go.Scatter(
-            x=list(range(len(stages))), y=[1.2] * len(stages), uid=f"{uid}pipeline", mode="lines+markers+text",
-            text=[str(counts[stage]) for stage in stages], line={"color": FAINT, "width": 3},
-            marker={"size": [8 + 5 * counts[stage] ** 0.5 for stage in stages], "color": INK, "opacity": 0.4},
-            hovertext=[f"<b>{stage}</b><br>{escape(words)}" for stage, words in STAGES.items()],
-            hovertemplate="%{hovertext}<extra></extra>",
+            x=[*range(len(stages))] * len(heads), y=[at for at in heads for _ in stages], uid=f"{uid}counts",
+            text=[f"<b>{state.touched(rows)[stage] or ''}</b>" for _, rows in groups for stage in stages],
+            mode="text", textposition="middle center", hoverinfo="skip",
         ),
     ]  # fmt: skip
-    spans = [([stages.index(stage) for stage in state.cards[row].stages] or [0], y) for row, y in place.items()]
-    traces.append(
-        go.Scatter(
-            x=[at for touched, _ in spans for at in (min(touched), max(touched), None)],
-            y=[at for _, y in spans for at in (y, y, None)],
-            uid=f"{uid}patterns", mode="lines", line={"color": FAINT, "width": 3}, hoverinfo="skip",
-        )
-    )  # fmt: skip
     for number, stage in enumerate(stages):
         dots = [row for row in place if stage in state.cards[row].stages]
         traces.append(
@@ -107,16 +96,17 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
                 x=[number] * len(dots), y=[place[row] for row in dots], customdata=dots,
                 text=[_hover(state.cards[row], stage) for row in dots], hovertemplate="%{text}<extra></extra>",
                 uid=uid + stage, mode="markers", showlegend=False,
-                marker={"size": 11, "color": [ANCHOR if row in state.selection else INK for row in dots]},
+                marker={"size": 11, "color": PALETTE[number],
+                        "line": {"color": INK, "width": [3 * (row in state.selection) for row in dots]}},
             )
         )  # fmt: skip
     names = [*heads.values(), *(_name(state, row) for row in place)]
     bare = {"showline": False, "ticks": ""}
     across = {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
               "side": "top", "fixedrange": True, **bare}  # fmt: skip
-    up = {"tickvals": [*heads, *place.values()], "ticktext": names, "range": [0.3 - below, 2.2], "automargin": True,
-          "showgrid": False, **bare}  # fmt: skip
-    return Plane(title, traces, across, up, tall=round(LINE * (below + 1.9)))
+    up = {"tickvals": [*heads, *place.values()], "ticktext": names, "range": [0.3 - below, 0.4], "automargin": True,
+          "gridcolor": FAINT, **bare}  # fmt: skip
+    return Plane(title, traces, across, up, tall=round(LINE * (below + 0.1)))
 
 
 def answer(state: MethodMapState) -> str:
@@ -128,14 +118,14 @@ def answer(state: MethodMapState) -> str:
     changed = [row for row in rows if state.cards[row].stages]  # not SimCSE itself
     touched = state.touched(changed)
     most, least = (choose(STAGES, key=lambda stage: touched[stage]) for choose in (max, min))
-    of = f"Of {len(changed)} methods," if state.by == FAMILY else f"{year} has most methods, {len(rows)}:"
-    return f"{of} {touched[most]} change the {most}, {touched[least]} the {least}"
+    of = f"Of {len(changed)} methods," if state.by == FAMILY else f"{year} has the most methods, {len(rows)}:"
+    return f"{of} {touched[most]} change the {most}, only {touched[least]} the {least}"
 
 
 def _name(state: MethodMapState, row: int) -> str:
     """The title, which does not break, with what its heading does not tell."""
     card = state.cards[row]
-    more = f"\u2002{card.year}" if state.by == FAMILY else ", the baseline" * (not card.stages)
+    more = ", the reference" * (not card.stages) + f"\u2002{card.year}" * (state.by == FAMILY)
     title = escape(card.title + more).replace(" ", "\u00a0")
     return f"<b>\u2192\u00a0{title}</b>" if row in state.selection else title
 
@@ -193,7 +183,11 @@ class MethodMap(Panel):
     """
 
     explain = staticmethod(
-        lambda state: "A dot marks a difference from SimCSE. Point at the dot, or click it, to read the difference."
+        lambda state: (
+            "A dot marks a difference from SimCSE; click it to read the difference. Numbers count the methods of a group. "
+            "Data: the corpus. View: the encoder's input. Encoder: its networks. "
+            "Head: the layers between vector and loss. Loss: which vectors are contrasted, and how."
+        )
     )
 
     state_class = MethodMapState
