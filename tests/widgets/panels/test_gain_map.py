@@ -36,13 +36,22 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
     assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "<i>+0.9</i>"]]
     assert heat.zmax == -heat.zmin == 1.5
     (plane,) = shown.planes()
-    assert plane.title == "Mine &lt;b&gt; gains most: +1.5 points over SimCSE (Avg.)"
-    assert "0 of 1 gains lie above SimCSE, 0 below, 1 undecided" in plane.reads and "single runs" in plane.reads
+    assert plane.title == "Mine &lt;b&gt; gains +1.5 points over SimCSE (Avg.), the most"
+    assert (
+        "0 of 1 gains on single data sets lie above SimCSE, 0 below, 1 undecided" in plane.reads
+        and "single runs" in plane.reads
+    )
     assert heat.hovertext[0][0].endswith("Avg.: +1.5 points<br>95 % interval: +0.5 to\u00a0+2.5<br>in the paper: +2.0")
     assert heat.hovertext[1][1].endswith("SICK-R: +0.9 points<br>95 % interval: one run<br>in the paper: not reported")
 
 
-def test_single_runs_come_last_and_tests_with_larger_gains_first(frame):
+def test_the_title_counts_the_intervals_that_reach_the_best(frame):
+    frame.loc[1, ["gain", "gain_low", "gain_high"]] = [0.6, 0.4, 0.8]
+    (plane,) = PaperVsOurs(frame, view="gains", baseline="SimCSE").planes()
+    assert plane.title.endswith("+1.5 points over SimCSE (Avg.), but its interval overlaps 1 more")
+
+
+def test_single_runs_come_last_and_the_average_first(frame):
     more = pd.DataFrame({"row": ["Once"] * 2, "column": ["Avg.", "Z"], "gain": [9.0, 9.0]})
     decided = pd.DataFrame({"row": ["Other"], "column": ["Z"], "gain": [0.4], "gain_low": [0.1], "gain_high": [0.7]})
     state = PaperVsOurs(pd.concat([more, frame, decided]), view="gains").state

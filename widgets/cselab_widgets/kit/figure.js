@@ -54,8 +54,9 @@ const cselabFigure = (() => {
     return `${text.slice(0, middle)}<br>${text.slice(middle + 1)}`;
   }
 
-  // A cell of a narrow table has no room for decimals: halves are rounded away from 0, above as below it.
-  const inWholeNumbers = (text) => text.replace(/([+−])(\d+\.\d)/, (_, sign, size) => (Math.round(size) ? sign : "") + Math.round(size));
+  // A cell of a narrow table has no room for decimals, but for those of the first column, by which it is sorted.
+  const inWholeNumbers = (text, column) =>
+    text.replace(/([+−])(\d+\.\d)/, (given, sign, size) => (!column && size < 10 ? given : (Math.round(size) ? sign : "") + Math.round(size)));
   // Numbers below 0, and names such as -noise, have the sign that plotly.js writes at its axes.
   const withMinus = (text) => text.replace(/(?<![^\s(,[>])-(?=\w)/g, "−");
 

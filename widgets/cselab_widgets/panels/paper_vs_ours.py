@@ -45,7 +45,7 @@ LINE = 30  # pixels a row
 CELL = 26  # pixels a row of the map of gains
 PAPER, HERE = ROLES["published"], ROLES["ours"]
 READ = """<p class="cselab-read" style="font-size: 14px">
-Point at a gain, or tap it, for its interval and the paper's gain. Click it for its row.</p>"""
+Point at a gain for its interval and the paper's gain. Click the gain for its row.</p>"""
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
 COLOURS = (
     (0, "rgba(213, 94, 0, 0.6)"),
@@ -125,10 +125,8 @@ class PaperVsOursState(State):
 
     @cached_property
     def tests(self) -> list[str]:
-        """The columns of the map of gains: an average, then the rest, the largest mean gain first."""
-        known = self.frame[self.frame["gain_low"].notna()]
-        means = (known if len(known) else self.frame).groupby("column")["gain"].mean()
-        return sorted(self.columns, key=lambda test: (not test.startswith("Avg"), -means.get(test, 0.0)))
+        """The columns of the map of gains: an average, then the rest in their order."""
+        return sorted(self.columns, key=lambda test: not test.startswith("Avg"))
 
     @property
     def decided(self) -> "pandas.Series[bool]":
@@ -231,7 +229,8 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         ygap=1,
     )
     names = [
-        f"<b>{escape(name)}</b>" if name in state.chosen else escape(name) or "<i>single runs</i>" for name in methods
+        f"<b>{escape(name)}</b>" if name in state.chosen else escape(name) or "<i>single runs: no interval</i>"
+        for name in methods
     ]
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
     across = {**plain, "side": "top", "fixedrange": True}
@@ -239,7 +238,10 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     best, title = lines.get((methods[0], state.sort)), counted(state)
     reads = f"<p>{escape(title)}.</p>{_gains_explained(state)}{READ}"
     if best is not None:
-        title = f"{methods[0]} gains most: {rows[best]['gain']:+.1f} points over {state.baseline} ({state.sort})"
+        of = state.frame[(state.frame["column"] == state.sort) & ~(state.frame["gain_high"] < rows[best]["gain_low"])]
+        near = int(of["gain_low"].notna().sum()) - 1
+        title = f"{methods[0]} gains {rows[best]['gain']:+.1f} points over {state.baseline} ({state.sort})"
+        title += f", but its interval overlaps {near} more" if near > 0 else ", the most"
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), reads=reads)]
 
 
@@ -286,7 +288,7 @@ def counted(state: PaperVsOursState) -> str:
     gain = tests["gain"].where(state.decided | ~known.any(), 0)
     up, down, of = int((gain > 0).sum()), int((gain < 0).sum()), int(known.sum()) or len(gain)
     single = "" if known.any() else " of single runs"
-    told = f"{up} of {of} gains{single} lie above {state.baseline}, {down} below"
+    told = f"{up} of {of} gains{single} on single data sets lie above {state.baseline}, {down} below"
     return f"{told}, {of - up - down} undecided" if known.any() else told
 
 
@@ -321,13 +323,14 @@ def explain(state: PaperVsOursState) -> str:
 
 def _gains_explained(state: PaperVsOursState) -> str:
     """The meaning of the numbers and colours."""
-    text = f"<p>A gain is 100 times the score, minus that of {escape(state.baseline)}"
-    text += ", the encoder before training" * (state.baseline == "plain") + "; mean over the seeds.</p>"
+    text = f"<p>A gain is a score minus that of {escape(state.baseline)}"
+    text += ", the encoder before training" * (state.baseline == "plain")
+    text += ", in points: the correlation times 100. It is the mean over the seeds.</p>"
     single = state.frame["gain_low"].isna()
     if not single.all():
         text += f"<p><span style='background: {COLOURS[-1][1]}'>\u00a0Blue\u00a0</span> above, "
         text += f"<span style='background: {COLOURS[0][1]}'>\u00a0orange\u00a0</span> below; no colour: undecided, "
-        text += "the 95 % interval contains 0.</p>"
+        text += "because the 95 % interval contains 0, or a single run.</p>"
     return f"{text}<p><i>Italic</i>: single runs, without an interval.</p>" if single.any() else text
 
 
@@ -396,7 +399,7 @@ class PaperVsOurs(Panel):
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
     ...                           "gain_low": [0.2, -0.9], "gain_high": [1.2, 0.5]})
     >>> PaperVsOurs(frame, view="gains", baseline="SimCSE")
-    Gains: 1 of 2 gains lie above SimCSE, 0 below, 1 undecided
+    Gains: 1 of 2 gains on single data sets lie above SimCSE, 0 below, 1 undecided
               STS-B  SICK-R
     ImSimCSE   +0.7  (-0.2)
     """
