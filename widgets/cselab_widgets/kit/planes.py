@@ -70,7 +70,8 @@ def decades(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
     powers = range(floor(low), ceil(high) + 1)
     ticks = [step * 10.0**power for power in powers if power % apart == 0 for step in steps]
     ticks = [tick for tick in ticks if low - room <= np.log10(tick) <= high + room]
-    text = [f"{tick:,g}" if 1e-3 < tick < 1e5 else f"10<sup>{round(np.log10(tick))}</sup>" for tick in ticks]
+    far = len(steps) == 1 and not 1e-3 <= min(ticks) <= max(ticks) < 1e5  # all in one form
+    text = [f"10<sup>{round(np.log10(tick))}</sup>" if far else f"{tick:,g}" for tick in ticks]
     span = [low - room, high + room]
     return {"type": "log", "range": span, "tickvals": ticks, "ticktext": text, "minor": {"ticks": ""}}
 

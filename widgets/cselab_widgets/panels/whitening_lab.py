@@ -50,7 +50,7 @@ class WhiteningLabState(State):
     strategy: str = shown("whitening", "list", STRATEGIES, "ZCA", asked=(0, 1))
     batch_size: int = shown("batch size", "slider", "sizes", 512, ge=2, le="most", when="whole", asked=(0, 1))
     broken: bool = shown("break it: a small batch", "toggle", (), False, asked=(0, 1))
-    eps: float = shown("variance + eps", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6, asked=(1,))
+    eps: float = shown("added variance eps", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6, asked=(1,))
     num_groups: int = shown("groups", "slider", "divisors", 128, ge=1, when="grouped", asked=(0, 1))
     seed: int = 0
     stage: int = shown("stage", "steps", range(len(STAGES)), 4, asked=(2,))
@@ -202,28 +202,28 @@ def planes(state: WhiteningLabState) -> list[Plane]:
     apart, varying = (f"{float(f'{others[name]:.2g}'):,g}" for name in ("covariance", "variance"))
     return [
         _covariance(
-            f"Before: mean |covariance| {before['covariance'] / unit:.2f} between channels",
+            f"Before: variance 1, mean |covariance| {before['covariance'] / unit:.2f}",
             "before",
             whitened.batch / unit**0.5,
             whitened,
-            "Each cell is the covariance of two channels, in units of the mean variance.",
+            f"Scaled to a mean variance of 1; {min(CHANNELS, state.width)} of {state.width} channels are shown.",
         ),
         _covariance(
             f"After: only {state.size - 1} of {width} directions are left, variance is {after['variance']:.2f}, not 1"
             if few
-            else f"After: each variance is {after['variance']:.2g}, mean |covariance| {after['covariance']:.2f}"
+            else f"After: variance {after['variance']:.2g}, mean |covariance| {after['covariance']:.2f}"
             + ", but 0 within each group" * state.grouped,
             "after",
             whitened.batch_after,
             whitened,
-            few or f"The batch on which the whitening was fitted: {state.size} sentences.",
+            few or f"The {state.size} sentences used to fit the whitening.",
         ),
         _covariance(
             f"Held out: variance {varying}, mean |covariance| {apart}",
             "others",
             whitened.others_after,
             whitened,
-            f"The other {len(whitened.others)} sentences, on which the whitening was not fitted.",
+            f"{len(whitened.others)} sentences not used to fit the whitening.",
         ),
         _spectra(state, whitened),
         _two_channels(state, whitened),
@@ -290,7 +290,7 @@ class WhiteningLab(Panel):
     details = staticmethod(details)
     questions = {
         "What does whitening change?": (0, 1, 2),
-        "Are held-out sentences white, too?": (3,),
+        "Is the covariance of held-out sentences white, too?": (3,),
         "How does whitening work?": (4,),
     }
     static_grid = ("strategy", "broken", "num_groups")
@@ -341,18 +341,22 @@ def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     ends = AXES @ spread.T @ alone.stages[state.stage] + stages[state.stage].mean(0)
     x, y = map(rounded, ends.T)
     reach = 1.1 * max(float(one[:POINTS_DRAWN].abs().max()) for one in stages)
-    width = {"range": [-reach, reach], "constrain": "domain", "zeroline": True, "zerolinecolor": INK}
+    width = {"range": [-reach, reach], "constrain": "domain", "nticks": 6, "zeroline": True, "zerolinecolor": INK}
     numbers = {}
     for one, of in zip(STAGES, map(covariance, stages), strict=True):
         first, both, _, second = (f"{value + 0:.2f}" for value in of.flatten().numpy().round(2))
-        numbers[f"<b>{one}</b>" if one == name else one] = f"{first} and {second}", both
-    variances, both = numbers[f"<b>{name}</b>"]
+        numbers[f"<b>{STAGES.index(one)} {one}</b>" if one == name else f"{STAGES.index(one)} {one}"] = (
+            f"{first} and {second}",
+            both,
+        )
+    variances, both = numbers[f"<b>{state.stage} {name}</b>"]
     return Plane(
         f"Stage {state.stage}, {name}: variances {variances}, covariance {both}",
         [
             _dots("points before", stages[0][:POINTS_DRAWN], BEFORE, 6, 0.4),
             _dots("points", now, AFTER, 7, 0.8),
             go.Scatter(x=x, y=y, uid="axes", mode="lines", hoverinfo="skip", line={"color": INK, "width": 3}),
+            _dots("one sentence before", stages[0][followed : followed + 1], BEFORE, 13, 1),
             _dots("one sentence", now[followed : followed + 1], AFTER, 17, 1),
         ],
         {"title": {"text": "first channel"}, **width},
@@ -361,7 +365,7 @@ def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
         tall=520,
         layout={"transition": {"duration": 450, "easing": "cubic-in-out", "ordering": "traces first"}},
         reads="<p>A dot is a sentence; pale dots stay where the sentences were. The lines are the principal axes, two "
-        "standard deviations each way. Play the stages and follow the large dot.</p>"
+        "standard deviations each way. Play the stages and follow the large dot from its first place.</p>"
         + number_table(["stage", "variances", "covariance"], numbers.items())
         + "<p>Whitening all channels takes the same steps.</p>",
     )
@@ -378,7 +382,7 @@ def _covariance(title: str, uid: str, rows: Tensor, whitened: WhitenedViews, wor
     """The first channels in their shuffled order, so that groups are blocks on the diagonal."""
     values = covariance(rows[:, whitened.fitted.permutation[:CHANNELS]])
     hover = "channels %{x} and %{y}: %{z:.2f}"
-    return matrix(title, heatmap(values.numpy().round(2), uid, 1.0, hover, scale=uid == "others"), "channel", words)
+    return matrix(title, heatmap(values.numpy().round(2), uid, 2.0, hover, scale=True), "channel", words)
 
 
 def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
@@ -405,7 +409,7 @@ def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     _, after, others = (float(f"{values.max():.2g}") for values in whitened.variances.values())
     white = "No" if others > 3 * after else "Nearly"
     return Plane(
-        f"{white}: their variance is up to {others:,g}, that of the batch up to {after:g}",
+        f"{white}: their variance is up to {others:,g}, that of the whitened batch up to {after:g}",
         named_at_ends(lines, "spectrum names", log=True),
         {"title": {"text": "principal axis of the batch, largest first"}},
         {"title": {"text": "variance along the axis"}, **decades(np.concatenate([line.y for line in lines]))},
