@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ class RankLabState(State):
     def sizes(self) -> tuple[int, ...]:
         """The batch sizes of the lines: to where the batch has all dimensions, and beyond."""
         far = round(max(1.6 * self.dimensions, 1.1 * self.rows))
-        return tuple(sorted({2, *(n for n in SIZES if n < far), self.enough, far}))
+        return tuple(sorted({*np.geomspace(2, far, 60).astype(int).tolist(), self.size, self.enough}))
 
     @cached_property
     def losses(self) -> dict[str, float]:
@@ -152,10 +153,10 @@ def planes(state: RankLabState) -> list[Plane]:
         *_floors(state),
         _singular_values(state),
         matrix(
-            f"Off the diagonal: mean |correlation| {size:.2f}, not 0",
+            f"{len(between)} dimensions: mean |correlation| {size:.2f} off the diagonal, not 0",
             heat,
             "dimension",
-            f"The first {len(between)} dimensions of one view with those of the other. The diagonal should be 1.",
+            f"The first {len(between)} of {state.dimensions} dimensions. The diagonal should be 1, the rest 0.",
         ),
     ]
 
@@ -202,7 +203,7 @@ class RankLab(Panel):
     state_class = RankLabState
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
-    questions = {"How low can the loss get?": (0, 1), "How many directions has a batch?": (2, 3)}
+    questions = {"How low can the loss get?": (0, 1), "How many directions does a batch have?": (2, 3)}
     static_grid = ("batch_size", "artificial_rows", "broken")
 
     def __init__(
@@ -282,7 +283,8 @@ def _singular_values(state: RankLabState) -> Plane:
         [missing, line],
         {"title": {"text": f"direction, of D = {end}"}, "range": [0, end]},
         {"title": {"text": "singular value"}, **axis},
-        words="The singular values of the correlations. The first is large because all sentences share their mean.",
+        words="As in the loss, correlations include the mean of the sentences: so the first singular value is large. "
+        + ("Barlow Twins can reach 0." if rank == end else "Missing directions keep Barlow Twins above 0."),
     )
 
 
@@ -290,7 +292,7 @@ def _floors(state: RankLabState) -> list[Plane]:
     """How low each loss can get: Barlow Twins depends on the batch size, the dimension-wise loss does not."""
     barlow = _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)
     flat = rounded([state.floors["dimension-wise"]]) * len(state.sizes)
-    fall = state.losses["dimension-wise"] - flat[0]
+    now = state.losses["dimension-wise"]
     full = state.bound == state.dimensions
     answer = (
         f"{_rows(state)} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
@@ -303,14 +305,14 @@ def _floors(state: RankLabState) -> list[Plane]:
             "Barlow Twins",
             answer,
             barlow,
-            f"No vectors reach the shadow. Sentences and artificial rows lower its edge, to 0 at N = {state.enough}.",
+            "No vectors reach grey losses. Artificial rows are random vectors that count as sentences.",
         ),
         _floor(
             state,
             "dimension-wise",
-            f"With any batch, the dimension-wise loss can fall to {flat[0]:.3g}, by {fall:.2g}",
+            f"The dimension-wise loss is {now:.3g}; its floor, {flat[0]:.3g}, is the same for every N",
             flat,
-            "The edge does not depend on N. The axis begins just below the edge, not at 0.",
+            f"This loss can fall by {100 - 100 * flat[0] / now:.2g} %. The axis begins just below the floor, not at 0.",
         ),
     ]
 
@@ -334,7 +336,7 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
             y=rounded([loss, lowest]),
             uid=f"{name}: this batch",
             mode="lines+markers+text",
-            text=[f"  now {loss:.3g}", f"  at best {lowest:.3g}"],
+            text=[f"  {escape(state.source)} {loss:.3g}", f"  at best {lowest:.3g}"],
             textposition=f"top {'left' if state.size > far / 4 else 'right'}",
             line={"color": OURS, "width": 2, "dash": "dot"},
             marker={
