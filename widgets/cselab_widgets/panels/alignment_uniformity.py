@@ -4,6 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -158,33 +159,36 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         {"title": {"text": "← better: uniformity (spread more evenly)"}, "range": across},
         {"title": {"text": "← better: alignment (pairs closer)"}, "range": up},
     )
-    words = "Arrows lead from step to step." + " The star is the kept step." * state.scored
+    words = "Arrows follow the steps." + " A star marks the best dev score." * state.scored
     words += " Thin lines are seeds." * any(len(paths) > 1 for paths in state.seeds.values())
     words += " Click a point for its cosines." * (state.bands is not None)
     drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, *axes, words=words)]
     if state.scored:
         scores = _score_curves(state, styles, numbers)
         axes = {"title": {"text": "step"}}, {"title": {"text": "dev score"}}
-        drawn.append(Plane(_best(state), scores, *axes, words="The higher, the better. A large dot is the step above."))
+        drawn.append(Plane(_best(state), scores, *axes, words="Higher is better. Large dots mark the chosen step."))
     if state.bands is not None:
         drawn.append(_cosines(state, state.bands, styles))
     return drawn
 
 
 def _standing(state: AlignmentUniformityState) -> str:
-    """Where a method that is alone stands; which of several is ahead."""
-    if len(state.paths) > 1:
-        ends = {method: state.travelled(method)[-1] for method in state.paths}
-        even = min(ends, key=lambda method: ends[method].uniformity)
-        close = min(ends, key=lambda method: ends[method].alignment)
-        pairs = "and has" if even == close else f"{escape(close)} has"
-        return f": {escape(even)} is spread most evenly{',' * (even != close)} {pairs} the closest pairs"
-    method = next(iter(state.paths))
-    first, here = state.paths[method][0], state.travelled(method)[-1]
-    if here == first:
+    """The way from the start, if all methods went it; else which of several is ahead."""
+    ends = {method: state.travelled(method)[-1] for method in state.paths}
+    ways = {_way(state.paths[method][0], here) for method, here in ends.items()}
+    if len(ways) == 1:
+        return ways.pop()
+    even = min(ends, key=lambda method: ends[method].uniformity)
+    close = min(ends, key=lambda method: ends[method].alignment)
+    spread = f"{escape(even)} is spread {'most' if len(ends) > 2 else 'more'} evenly"
+    return f": {spread}, {escape(close)} has the {'closest' if len(ends) > 2 else 'closer'} pairs"
+
+
+def _way(start: Measurement, here: Measurement) -> str:
+    if here == start:
         return ""
-    spread = "more evenly spread (better)" if here.uniformity < first.uniformity else "less evenly spread (worse)"
-    pairs = "closer (better)" if here.alignment < first.alignment else "farther apart (worse)"
+    spread = "more evenly spread (better)" if here.uniformity < start.uniformity else "less evenly spread (worse)"
+    pairs = "closer (better)" if here.alignment < start.alignment else "farther apart (worse)"
     return f": {spread}, pairs {pairs}"
 
 
@@ -196,7 +200,7 @@ def _best(state: AlignmentUniformityState) -> str:
     score, method = max(here)
     start = state.paths[method][0].score
     if len(state.paths) > 1 or start is None or state.step == state.steps[0]:
-        return f"{escape(method)} has the highest dev score, {score:.1f}"
+        return f"{escape(method)} has the {'higher' if len(here) == 2 else 'highest'} dev score, {score:.1f}"
     return f"{'Yes: it rises' if score > start else 'No: it falls'} from {start:.1f} to {score:.1f}"
 
 
@@ -410,7 +414,7 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             **_hover(method, here),
             customdata=rows and rows[len(travelled) - 1 : len(travelled)],
             uid=f"{method}: here",
-            name=method if here[0].score is None else f"{method}  {here[0].score:#.4g}",
+            name=method if here[0].score is None else f"{method}, dev score {here[0].score:.1f}",
             showlegend=len(state.paths) > 1,
             mode="markers",
             marker={"color": style.color, "symbol": style.symbol, "size": 20, "opacity": 1},
@@ -538,19 +542,19 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str,
     at, title = state.looked_at, "No checkpoint yet"
     shown = next(iter(next(iter(state.cosines.values())).values()))
     if at is not None:
-        shown, title = state.cosines[at.method][at.at.step], f"{escape(at.method)}, step {at.at.step}: cosine "
-    means = np.array([shown[rows].mean() for rows in bands.rows])
+        shown, title = state.cosines[at.method][at.at.step], f"{escape(at.method)}, step {at.at.step}: median cosine "
+    middles = [float(np.median(shown[rows])) for rows in bands.rows]
     if at is not None:
-        away = np.abs(means.argsort().argsort() - np.arange(len(means)))
-        title += f"{means[0]:.2f} at grade {bands.names[0]}, {means[-1]:.2f} at {bands.names[-1]}"
-        title += f"; grade {bands.names[away.argmax()]} is out of order" * bool(away.any())
+        falls = [name for name, (low, high) in zip(bands.names, pairwise(middles), strict=False) if high < low]
+        rises = f"{middles[0]:.2f} at grade {bands.names[0]}, {middles[-1]:.2f} at {bands.names[-1]}"
+        title += f"falls after grade {' and '.join(falls)}" if falls else rises
     hills = ridges(shown, bands, "cosines", color=styles[at.method if at else next(iter(styles))].color)
     line, marker = {"color": INK, "width": 2}, {"color": INK, "size": 9, "symbol": "diamond"}
-    hills.append(go.Scatter(x=rounded(means), y=[*range(len(means))], uid="means", line=line, marker=marker))
+    hills.append(go.Scatter(x=rounded(middles), y=[*range(len(middles))], uid="medians", line=line, marker=marker))
     for trace in hills:
         trace.visible = at is not None
     limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
-    words = f"A hill has the cosines of all pairs of one {bands.title}. The line joins means; it should not turn back."
+    words = f"A hill shows the cosines of one {bands.title}. The line joins medians; it should not turn back."
     return Plane(title, hills, *ridge_axes(bands, limits), words=words)
 
 
@@ -588,12 +592,12 @@ def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
 
 def _better(state: AlignmentUniformityState, across: list[float], up: list[float]) -> go.Scatter:
     """Where both numbers are better than at the start, in the colour of gains."""
-    start = next(iter(state.paths.values()))[0]
+    method, (start, *_) = next(iter(state.paths.items()))
     right, top = rounded([start.uniformity, start.alignment])
     return go.Scatter(
         x=[across[0], right, right, across[0]],
         y=[up[0], up[0], top, top],
-        text=["", "", "", f"<br> both better than at step {start.step}"],
+        text=["", "", "", f"<br> both better than {escape(method)} at step {start.step}"],
         textposition="bottom right",
         uid="better",
         mode="lines+text",
