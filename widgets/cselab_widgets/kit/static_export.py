@@ -81,7 +81,7 @@ def _held(control: Control, rendered: Mapping[str, Any]) -> Control:
 def _in_words(controls: Sequence[Control]) -> str:
     """The controls that have more values in JupyterLab than on the page."""
     more = [c.label for c in controls if c.kind == "text" or len(c.options) < c.all]
-    return f"JupyterLab has more values of: {', '.join(more)}." if more else ""
+    return f"For more values, open in JupyterLab: {', '.join(more)}." if more else ""
 
 
 def controls_of(panel: Any) -> list[Control]:
