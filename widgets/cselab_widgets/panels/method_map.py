@@ -184,7 +184,7 @@ class MethodMap(Panel):
 
     explain = staticmethod(
         lambda state: (
-            "A dot marks a difference from SimCSE; click it to read the difference. Numbers count the methods of a group. "
+            "A dot marks a difference from SimCSE; click it to read the difference. Numbers count methods of a group. "
             "Data: the corpus. View: the encoder's input. Encoder: its networks. "
             "Head: the layers between vector and loss. Loss: which vectors are contrasted, and how."
         )
