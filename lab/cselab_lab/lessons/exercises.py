@@ -18,15 +18,21 @@ import inspect
 import json
 import math
 import re
+import sys
 import textwrap
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from types import MappingProxyType
+from itertools import zip_longest
+from pathlib import Path
+from types import FrameType, MappingProxyType
 from typing import Any
 
 import numpy as np
 
+import cselab
+from cselab._util.arguments import NO_NUMBERS
 from cselab_lab.headless.record import ticked
 
 LONGEST = 900  # characters of a message: fewer than ten lines
@@ -34,22 +40,34 @@ LONGEST_CALL = 250  # characters of a call that is shown in full; for a longer o
 
 NOT_FINITE = {
     "exp": "exp of a large number, too large for a float: logsumexp, log_softmax and softmax do not overflow.",
-    "log": "the log of 0. In logsumexp nothing becomes 0; leave out a share of 0: xlogy(p, p) is 0.",
-    "divide": "a division by 0. What do you divide by, and along which axis was it computed?",
+    "log": "the log of 0 or less. In logsumexp nothing becomes 0; leave out a share of 0: xlogy(p, p) is 0.",
+    "divide": "a division by 0 or nearly 0. What do you divide by, and along which axis was it computed?",
     "sqrt": "the root of a number below 0.",
-    "power": "0 to a negative power.",
-    "std": "one number has no spread. Along which axis did you compute the spread?",
+    "power": "a power: 0 to a negative one, or a result too large for a float.",
+    "std": "the spread of one number. Along which axis did you compute the spread?",
 }
-"""What a number that is not finite comes from, by the function that gave the first one."""
+"""What a number that is not finite comes from, by the function that made the first one from finite numbers."""
 SAME = {"truediv": "divide", "rtruediv": "divide", "div": "divide", "true_divide": "divide", "var": "std"} | {
     "log2": "log", "log10": "log", "rsqrt": "power", "pow": "power", "rpow": "power", "expm1": "exp"
 }  # fmt: skip
 
 
+RAISED = {
+    "Dimension out of range": "That has fewer axes than the code takes: a vector has only the axis 0.",
+    r"Target (\d+) is out of bounds": r"The table has no column \1: cross_entropy counts the columns from 0.",
+    "class probabilities, got Long": "cross_entropy needs a table: a row for each right answer, not one number.",
+    r"index (\d+) is out of bounds.* size \1\b": r"The last of \1 places has the number \1 - 1.",
+}
+"""What an exception of torch or NumPy means, by a pattern of its message."""
+
 CHANGED = "That is right, but your function changes its arguments: x = x - 1 makes a new x, x -= 1 does not."
 NO_GRADIENT = "no gradient goes through the result (.item()? .detach()?)"
 WRONG_GRADIENT = "one of the arguments gets no gradient, or a wrong one (.detach()? .data? torch.no_grad()?)"
 NO_NUMBER = "0 / 0, inf - inf and the root of a number below 0 give NaN."
+HALF = "That is right, but as float16, which has three digits: return float32 or float64."
+LONG_ENOUGH = 10_000  # calls and returns of a student's function that are watched; the rest runs at full speed
+LIBRARY = "That is right, but `{}` of cselab is not your code: write the steps yourself."
+PACKAGE = str(Path(cselab.__file__).parent / "_")[:-1]  # with the separator, so that cselab_lab is outside
 IN_PLACE = "a line changes a tensor in place, which the gradient needs as it was (x = x / y, not x /= y)"
 FACTORS = {
     "The sign is reversed.": -1,
@@ -162,12 +180,6 @@ class Example:
     expected: object
     tolerance: float = 1e-3
 
-    def tried_on(self, function: Callable) -> tuple[Any, bool]:
-        """The function's result for a copy of the arguments, and whether the numbers in that copy are unchanged."""
-        arguments = copy.deepcopy(self.arguments)
-        returned = function(*arguments)
-        return returned, _are_the_same(self.arguments, arguments)
-
     def numbers_in(self, returned: object) -> Any:
         """The numbers that were returned, None if none; a list with one number is that number."""
         numbers = numbers_of(returned)
@@ -216,6 +228,7 @@ class Exercise:
             mistake, or a tuple of these. A function gets the arguments of the examples.
         trained: the lesson trains with it, so a gradient must go through what it returns.
         piece: the name of the answer in the notebook; by default that of the solution.
+        given: names of functions and classes of cselab that an answer may use; any other is the work of the student.
     """
 
     def __init__(
@@ -225,8 +238,9 @@ class Exercise:
         mistakes: Mapping[str, str | Callable | tuple[str | Callable, ...]] = MappingProxyType({}),
         trained: bool = False,
         piece: str = "",
+        given: tuple[str, ...] = (),
     ) -> None:
-        self.checks, self.solution, self.trained = checks, solution, trained
+        self.checks, self.solution, self.trained, self.given = checks, solution, trained, given
         self.piece = piece or (solution.name if solution else "")
         self.declared = mistakes
         self._wrong: dict[Example, dict[tuple[str, int], Any]] = {}
@@ -250,12 +264,12 @@ class Exercise:
         """The mistake of an answer in one check, in a sentence or two; empty if the check passes."""
         if isinstance(check, Check):
             return check.finding(answer)
-        returned, unchanged = check.tried_on(answer)
+        returned = answer(*check.arguments)
         numbers = check.numbers_in(returned)
         if numbers is None:
             return f"Your function returned {kind_of(returned)}; expected {_shown(numbers_of(check.expected))}."
         if check.is_right(numbers):
-            return "" if unchanged else CHANGED
+            return ""
         return f"{check.comparison(numbers)} {self._reason(check, answer, numbers)}"
 
     def is_solved_by(self, answer: Any) -> bool:
@@ -293,14 +307,18 @@ class Exercise:
             return DIAGONAL if off else _why_not_finite(answer, example.arguments)
         if np.allclose(numbers, expected.round(2), rtol=1e-6, atol=1e-6):
             return "That is right, but rounded: return the exact value."
-        if message := self._mistake(example, answer, numbers) or DIAGONAL * off:
-            return message
-        if expected.ndim and _alike_once_sorted(numbers, expected, example.tolerance):
+        message = self._mistake(example, answer, numbers)
+        if not message or message.startswith("Your `"):  # an argument that is off by one, or is not used
+            message = self._unused(example, answer) or message or DIAGONAL * off
+        if not message and expected.ndim and _alike_once_sorted(numbers, expected, example.tolerance):
             return REORDERED
-        return self._unused(example, answer) or example.call(answer)
+        return message or example.call(answer)
 
     def _mistake(self, example: Example, answer: Callable, numbers: Any) -> str:
-        """The message of the nearest mistake that explains an answer in every example; empty if no mistake does."""
+        """The message of the nearest mistake that explains an answer in every example; empty if no mistake does.
+
+        Mistakes of this exercise go first. Of two others that fit equally well both are named, of more than two none.
+        """
         explains = [mistake for mistake, wrong in self.wrong_values(example).items()
                     if example.is_same(numbers, wrong) and not example.is_right(wrong)]  # fmt: skip
         for another in self.examples if explains else []:
@@ -312,7 +330,11 @@ class Exercise:
             off = np.abs(numbers - self.wrong_values(example)[mistake]).max() / example.tolerance
             return mistake[0] == SIGN, round(float(off), 1)
 
-        return min(explains, key=rank, default=("", 0))[0]
+        nearest = [mistake for mistake in explains if rank(mistake) == min(map(rank, explains))]
+        if own := [message for message, _ in nearest if message in self.declared]:
+            return own[0]
+        messages = [*dict.fromkeys(message for message, _ in nearest)]
+        return " Or: ".join(messages) if len(messages) < 3 else ""
 
     def _unused(self, example: Example, answer: Callable) -> str:
         """A sentence about the first number among the arguments that changes the right result, but not this answer's.
@@ -403,7 +425,6 @@ SLIPS: tuple[tuple[str, str, str | Callable[[re.Match], str]], ...] = (
 DIAGONAL = "Only the diagonal is wrong."
 TRANSPOSED = "Transpose it: rows and columns have changed places."
 REORDERED = "These are the right values in a different order."
-LAST_PLACE = "Count from 0: the last of n places has the number n - 1."
 
 
 def shared_changes(solution: Solution) -> Iterator[tuple[str, Callable]]:
@@ -505,7 +526,7 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
     if answer is None or answer is Ellipsis:
         return Verdict(False, (unsolved,))
     answer = _by_place(answer)
-    tried = _Watched(answer)
+    tried = _Watched(answer, exercise.given)
     lines: list[str] = []
     for check in checks:
         tried.of_no_number = None
@@ -513,6 +534,7 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
             finding = exercise.finding(check, tried.answer)
             if finding and isinstance(check, Check):
                 finding = tried.reason(exercise) or finding
+            finding = finding or tried.objection
         except (_NothingReturned, NotImplementedError) as error:
             if not lines and getattr(error, "returned", ...) is Ellipsis:
                 return Verdict(False, (unsolved,))
@@ -531,6 +553,8 @@ def diagnose(answer: Any, exercise: Exercise) -> Verdict:
 
 def _by_place(answer: Any) -> Any:
     """A function that takes its keyword-only arguments by place as well, as checks and lessons give them."""
+    if isinstance(answer, type):
+        return answer
     try:
         parameters = inspect.signature(answer).parameters.values()
     except (TypeError, ValueError):  # no function, or one of C
@@ -559,25 +583,27 @@ def staged_check(answer: object, exercise: Exercise) -> None:
     display(diagnose(answer, exercise))
 
 
-def student_or_reference(answer: Callable, exercise: Exercise) -> Any:
+def student_or_reference(answer: Callable, exercise: Exercise, solution: Solution | None = None) -> Any:
     """The student's function if it is right and the lesson can use it; otherwise the solution of the notebook.
 
-    A printed line names the chosen one. A loss that returns Python's numbers is right, but cannot be trained.
+    Give the solution if the exercise has none: its mistakes may be no changes of it, because it is slow. A printed line
+    names the chosen one. A loss that returns Python's numbers is right, but cannot be trained.
 
     >>> from cselab_lab.lessons.checks.simcse import POOLED
     >>> pooled = student_or_reference(lambda layer, mask, kind: ..., POOLED)
     <lambda> is not right yet: the solution is used
     """
-    if exercise.solution is None:
+    solution = solution or exercise.solution
+    if solution is None:
         raise ValueError("this exercise has no solution to use; give Exercise(..., solution=Solution(...)).")
     answer = _by_place(answer)
     name, verdict = getattr(answer, "__name__", "your answer"), diagnose(answer, exercise)
     if not verdict.solved:
         print(f"{name} is not right yet: the solution is used")
-        return exercise.solution
-    if missing := verdict.missing or _missing_in(answer, exercise.solution, exercise):
+        return solution
+    if missing := verdict.missing or _missing_in(answer, solution, exercise):
         print(f"{name} is right, but {missing}: the solution is used")
-        return exercise.solution
+        return solution
     print(f"{name}: yours")
     return answer
 
@@ -611,6 +637,8 @@ def _returned(function: Callable, example: Example, trained: bool) -> Any:
 
 def numbers_of(value: object) -> Any:
     """The numbers of a number, list, array or tensor in float64; None where it holds no numbers."""
+    if getattr(getattr(value, "dtype", None), "kind", "") in {*NO_NUMBERS}:  # text in an array is no number either
+        value = value.tolist()
     if isinstance(value, str | bytes):
         return None
     if hasattr(value, "detach"):
@@ -627,11 +655,13 @@ def numbers_of(value: object) -> Any:
 class _Watched:
     """A student's answer while it is tried: what its function last returned, and what it raised.
 
-    `answer` is the function, which refuses a placeholder; a value or an encoder, which may be called, is as it was.
+    `answer` is the function, which gets copies and refuses a placeholder; a value or an encoder is as it was. Its
+    `objection` is the reason to refuse an answer whose numbers are right.
     """
 
-    def __init__(self, answer: Any) -> None:
-        self.is_function = inspect.isroutine(answer)
+    def __init__(self, answer: Any, given: tuple[str, ...]) -> None:
+        self.is_function = callable(answer) and not isinstance(answer, type) and not hasattr(answer, "encode")
+        self.given, self.objection = given, ""
         self.answer: Any = self._watching(answer) if self.is_function else answer
         self.result: Any = None if self.is_function else answer
         self.raised: Exception | None = None
@@ -639,19 +669,39 @@ class _Watched:
 
     def _watching(self, function: Callable) -> Callable:
         @functools.wraps(function)
-        def call(*args: object, **kwargs: object) -> object:
+        def your_function(*args: object) -> object:
+            copied, before, self.events = _copied(args), sys.getprofile(), 0
+            sys.setprofile(before or self._note_library)
             try:
-                self.result = function(*args, **kwargs)
+                self.result = function(*copied)
             except Exception as error:
                 self.raised = error
                 raise
+            finally:
+                sys.setprofile(before)
             if self.result is None or self.result is Ellipsis:
                 raise _NothingReturned(self.result)
-            if self.of_no_number is None and not _is_finite(self.result):
+            if self.of_no_number is None and not all(np.isfinite(leaf).all() for leaf in _leaves(self.result)):
                 self.of_no_number = args
+            if not all(np.array_equal(*both, equal_nan=True) for both in zip_longest(_leaves(args), _leaves(copied))):
+                self.objection = CHANGED
+            parts = self.result if isinstance(self.result, list | tuple) else [self.result]
+            if any("float16" in str(getattr(part, "dtype", "")) for part in parts):
+                self.objection = HALF
             return self.result
 
-        return call
+        return your_function
+
+    def _note_library(self, frame: FrameType, event: str, _: object) -> None:
+        """Object to a function of cselab that is called from outside cselab and was not given."""
+        self.events += 1
+        if self.events > LONG_ENOUGH:
+            sys.setprofile(None)
+        name = frame.f_code.co_qualname
+        if event != "call" or not _is_library(frame) or name.startswith(("<", "_", *self.given)):
+            return
+        if not any(_is_library(outer) for outer, _ in traceback.walk_stack(frame.f_back)):
+            self.objection = self.objection or LIBRARY.format(name)
 
     def reason(self, exercise: Exercise) -> str:
         """The reason why a check fails, if it is NaN or a factor in the result; else empty."""
@@ -659,7 +709,7 @@ class _Watched:
             return _why_not_finite(self.answer, self.of_no_number)
         if self.is_function:
             tries = FACTORS
-        elif not _is_finite(self.answer):
+        elif not all(np.isfinite(leaf).all() for leaf in _leaves(self.answer)):
             return f"The result has NaN or infinity: {NO_NUMBER}"
         else:  # two numbers with a factor of two are no evidence
             has_numbers = numbers_of(self.answer) is not None
@@ -672,7 +722,7 @@ class _Watched:
         kind, numbers = kind_of(self.result), numbers_of(self.result)
         hint = check.call(self.answer) if isinstance(check, Example) else f"Hint: {check.hint}" if check.hint else ""
         if error is self.raised:
-            return f"Your code raised {raised} {_of_index(raised, check)} {hint}"
+            return f"Your code raised {raised} {_meaning(raised)} {hint}"
         if reason := self.reason(exercise):
             return reason
         if not self.is_function or self.result is None:  # a function that no check calls
@@ -681,26 +731,21 @@ class _Watched:
         return f"Your function returned {kind}{why} {hint}"
 
 
-def _of_index(raised: str, check: Check | Example) -> str:
-    """What the message of an IndexError means; empty where it may mean several things."""
-    if "Dimension out of range" in raised:
-        return "That has fewer axes than the code takes: a vector has only the axis 0."
-    if found := re.search(r"Target (\d+) is out of bounds", raised):
-        rows = len(check.arguments[0]) if isinstance(check, Example) else None
-        return LAST_PLACE if rows in (None, int(found[1])) else "The table has fewer columns than rows; it is N x N."
-    found = re.search(r"index (\d+) is out of bounds.* size (\d+)", raised)
-    off = found[1] == found[2] if found else "index out of range" in raised
-    return LAST_PLACE if off else ""
+def _meaning(raised: str) -> str:
+    """What the message of an exception means; empty where it may mean several things."""
+    found = ((re.search(pattern, raised), meaning) for pattern, meaning in RAISED.items())
+    return next((match.expand(meaning) for match, meaning in found if match), "")
 
 
-def _is_finite(value: object) -> bool:
-    """Whether all its numbers are finite."""
+def _leaves(value: object) -> Iterator[Any]:
+    """The numbers in a value, part by part."""
     if isinstance(value, Mapping):
-        return all(map(_is_finite, value.values()))
-    numbers = numbers_of(value)
-    if numbers is None and isinstance(value, list | tuple):
-        return all(map(_is_finite, value))
-    return numbers is None or bool(np.isfinite(numbers).all())
+        value = list(value.values())
+    if (numbers := numbers_of(value)) is not None:
+        yield numbers
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _leaves(part)
 
 
 def _divided(answer: Any, factor: float) -> Any:
@@ -712,18 +757,22 @@ def _divided(answer: Any, factor: float) -> Any:
     return answer / factor if isinstance(answer, int | float) or hasattr(answer, "shape") else answer
 
 
-def _are_the_same(before: Any, after: Any) -> bool:
-    """Whether two values hold the same numbers. Values without numbers count as equal, and so do weights."""
-    if isinstance(before, list | tuple):
-        return len(before) == len(after) and all(map(_are_the_same, before, after))
-    numbers = None if getattr(before, "requires_grad", False) else numbers_of(before)
-    return numbers is None or np.array_equal(numbers, numbers_of(after), equal_nan=True)
+def _is_library(frame: FrameType) -> bool:
+    file = frame.f_code.co_filename
+    return file.startswith(PACKAGE) and "_util" not in file
+
+
+def _copied(arguments: tuple) -> tuple:
+    try:
+        return copy.deepcopy(arguments)
+    except RuntimeError:  # torch copies no tensor that is in the middle of a computation
+        return arguments
 
 
 def _tried(answer: Callable, example: Example) -> Any:
     """The finite numbers that an answer gives for an example; None where it gives none."""
     try:
-        numbers = example.numbers_in(example.tried_on(answer)[0])
+        numbers = example.numbers_in(answer(*example.arguments))
     except Exception:  # it may fail at a check that was not reached
         return None
     return numbers if numbers is not None and np.isfinite(numbers).all() else None
@@ -740,7 +789,8 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
         def __torch_function__(self, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
             returned = function(*args, **(kwargs or {}))
             name = _cause(getattr(function, "__name__", ""))
-            if not self.name and name and torch.is_tensor(returned) and not returned.isfinite().all():
+            infinite = [one for one in (*args, returned) if torch.is_tensor(one) and not one.isfinite().all()]
+            if not self.name and name and infinite and infinite[0] is returned:
                 self.name = "sqrt" if name == "power" and returned.isnan().any() else name
             return returned
 
@@ -751,7 +801,7 @@ def _why_not_finite(answer: Callable, arguments: tuple) -> str:
             watch,
             np.errstate(over="raise", divide="raise", invalid="raise"),
         ):
-            answer(*copy.deepcopy(arguments))
+            answer(*arguments)
     except FloatingPointError as error:  # "overflow encountered in exp"
         name = _cause(str(error).split()[-1])
         watch.name = watch.name or ("sqrt" if name == "power" and "invalid" in str(error) else name)
@@ -790,7 +840,8 @@ def kind_of(value: object) -> str:
     kind = f"an {name}" if name[0] in "aeioAEIO" else f"a {name}"
     shape = tuple(getattr(value, "shape", ()))
     if callable(value):  # repr would show an address, or a network of many lines
-        return f"the function {value.__name__}" if inspect.isroutine(value) else kind
+        named = "class" if isinstance(value, type) else "function" if inspect.isroutine(value) else ""
+        return f"the {named} {value.__name__}" if named else kind
     text = " ".join(repr(value).split())
     if shape:
         return f"{kind} of shape {shape}"

@@ -109,7 +109,8 @@ class Lesson:
     def yours(self, **answer: Callable) -> Any:
         """Your piece if it is right, else the solution; one line says which: `loss = lab.yours(my_loss=my_loss)`."""
         ((piece, function),) = answer.items()
-        return exercises.student_or_reference(function, exercises.pieces(self.name)[piece])
+        solution = exercises.Solution(self.name, piece)
+        return exercises.student_or_reference(function, exercises.pieces(self.name)[piece], solution)
 
     def keep(self, encoder: SentenceEncoder, name: str | None) -> None:
         """Compare a trained encoder with plain less its mean, and keep it in `encoders/<name>` if a name is given.

@@ -1,5 +1,6 @@
 """Every exercise: its solution passes, each of its mistakes is named, and so is what goes wrong anywhere."""
 
+import inspect
 from inspect import isroutine
 
 import numpy as np
@@ -47,6 +48,65 @@ def test_each_mistake_is_named_by_its_own_message(name, message, at):
 def test_an_exercise_knows_few_mistakes_of_its_own():
     own = {name: len(exercise.declared.keys() - CHOICES) for name, exercise in EXERCISES.items()}
     assert {name: count for name, count in own.items() if count > 13} == {}
+
+
+def arguments_of(name):
+    """By parameter of a solution, its arguments in all examples."""
+    parameters = inspect.signature(solution_of(name)).parameters.values()
+    defaults = [one.default for one in parameters]
+    called = [(*example.arguments, *defaults[len(example.arguments) :]) for example in FUNCTIONS[name].examples]
+    return {one.name: values for one, values in zip(parameters, zip(*called, strict=True), strict=True)}
+
+
+def shapes_of(value):
+    if isinstance(value, list | tuple):
+        return (len(value), *(shapes_of(part) for part in value))
+    return tuple(getattr(value, "shape", ()))
+
+
+ONE_SHAPE = {
+    ("embedding_maps.PRESERVATION", "points", 1): "a map has two axes",
+    **{("benchmarks.PAIRED_BOOTSTRAP", side, 0): "its checks have a second" for side in ("first", "second", "gold")},
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_no_answer_can_count_on_one_shape(name):
+    for parameter, values in arguments_of(name).items():
+        if all(hasattr(value, "shape") for value in values):
+            for axis, sizes in enumerate(zip(*(value.shape for value in values), strict=True)):
+                assert len({*sizes}) > 1 or (name, parameter, axis) in ONE_SHAPE, (parameter, axis)
+        elif all(isinstance(value, list | tuple) for value in values):
+            assert len({*map(shapes_of, values)}) > 1, parameter
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name != "benchmarks.PAIRED_BOOTSTRAP"])
+def test_an_answer_that_ignores_an_argument_is_refused(name):
+    right = solution_of(name)
+    for at, (parameter, values) in enumerate(arguments_of(name).items()):
+        for fixed in values if at else ():
+
+            def ignoring(*given, at=at, fixed=fixed):
+                given += tuple(one.default for one in list(inspect.signature(right).parameters.values())[len(given) :])
+                return right(*given[:at], fixed, *given[at + 1 :])
+
+            assert not diagnose(ignoring, EXERCISES[name]).solved, (parameter, fixed)
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_whatever_is_asked_numbers_as_text_and_changed_arguments_are_refused(name):
+    right = solution_of(name)
+
+    def changing(*given):
+        returned = numbers_of(right(*given))  # a copy
+        for value in given:
+            if hasattr(value, "shape"):
+                value[...] = value + 1
+        return returned
+
+    if isroutine(right):
+        assert name == "simcse.VIEWS" or "changes its arguments" in last_line(changing, name)
+        assert "returned" in last_line(lambda *given: str(right(*given)), name)
 
 
 ANYWHERE = {

@@ -20,7 +20,7 @@ from cselab_lab.lessons.checks.benchmarks import (
     scores,
 )
 from cselab_lab.lessons.checks.encoders import cosine
-from cselab_lab.lessons.checks.focal_infonce import by_hand, differences
+from cselab_lab.lessons.checks.focal_infonce import by_factors, differences
 from cselab_lab.lessons.checks.sentences import say_the_same
 from cselab_lab.lessons.exercises import diagnose, numbers_of
 from scipy.stats import spearmanr, ttest_1samp
@@ -77,7 +77,7 @@ def test_a_wrong_answer_is_refused_and_told_why(name, words, cell, kernel):
         {"columns": ["negation", "sentence"]},
         {"columns": {"negation", "sentence"}},
         {"columns": "sentence, negation"},
-        {"texts": "24", "candidates": 9.0},
+        {"texts": 24.0, "candidates": np.array([9])},
         {"texts": [24], "candidates": Fraction(9)},
         {"texts": torch.tensor(24), "candidates": np.int64(9)},
     ],
@@ -114,6 +114,32 @@ def test_the_expected_matrices_whiten_their_clouds():
         assert torch.allclose(w.T @ covariance @ w, torch.eye(len(w), dtype=torch.float64), atol=1e-5)
 
 
+def scored_by_svd(corpus, pairs, k):
+    mean = corpus.mean(0)
+    _, singular, directions = np.linalg.svd(corpus - mean, full_matrices=False)
+    a, b = (normed((side - mean) @ (directions.T / singular)[:, :k]) for side in pairs[:2])
+    return spearmanr((a * b).sum(1), pairs[2])[0]
+
+
+def test_the_expected_choices_are_those_by_a_singular_value_decomposition():
+    for example in whitening.CHOICE.examples:
+        corpus, dev, test, ks = example.arguments
+        best = max(ks, key=lambda k: scored_by_svd(corpus, dev, k))
+        assert (best, scored_by_svd(corpus, test, best)) == pytest.approx(example.expected, abs=1e-4)
+
+
+def test_the_expected_shares_of_neighbours_are_counted_row_by_row():
+    for example in embedding_maps.PRESERVATION.examples:
+        vectors, points, k = example.arguments
+        kept = 0
+        for i, row in enumerate(vectors):
+            others = [j for j in range(len(vectors)) if j != i]
+            in_full = sorted(others, key=lambda j: -(row @ vectors[j]) / np.linalg.norm(vectors[j]))[:k]
+            in_map = sorted(others, key=lambda j: ((points[i] - points[j]) ** 2).sum())[:k]
+            kept += len({*in_full} & {*in_map})
+        assert kept / k / len(vectors) == pytest.approx(example.expected)
+
+
 def test_dev_and_test_choose_different_dimensions():
     corpus, dev, test, ks = whitening.CHOICE.examples[-1].arguments
     choice = solution_of("whitening.CHOICE")
@@ -125,7 +151,9 @@ def test_focal_infonce_expects_the_values_of_the_library():
         normalize(torch.randn(5, 8, generator=torch.Generator().manual_seed(seed)).double()) for seed in (0, 1)
     )
     table = (rows @ columns.T).tolist()
-    assert by_hand(table, 0.1, 0.4) == pytest.approx(focal_info_nce(rows, columns, 0.1, m=0.4).total.item(), abs=1e-9)
+    assert by_factors(table, 0.1, 0.4) == pytest.approx(
+        focal_info_nce(rows, columns, 0.1, m=0.4).total.item(), abs=1e-9
+    )
     gradients = 5 * cosine_gradients(lambda a, b: focal_info_nce(a, b, 0.5, m=0.3).total, rows, columns)
     expected = torch.tensor(differences(table, 0.5, 0.3), dtype=torch.float64)
     torch.testing.assert_close(gradients, expected, atol=1e-5, rtol=1e-5)

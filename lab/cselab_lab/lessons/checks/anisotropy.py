@@ -39,7 +39,7 @@ def _needs_no_pairs(function: Any) -> str:
     function(np.array(vectors))
     needed = tracemalloc.get_traced_memory()[1] / np.float64().nbytes
     tracemalloc.stop()
-    if max([*sizes, needed]) >= ROWS * ROWS / 2 or len(sizes) >= ROWS * ROWS / 2:
+    if max(sum(sizes), len(sizes), needed) >= ROWS * ROWS / 2:
         return "You computed every cosine of two rows. |u_1 + ... + u_n|^2 holds the products of all pairs: expand it."
     return ""
 
@@ -73,16 +73,18 @@ MEAN_COSINE = Exercise(
 
 # Three patterns at right angles to each other, each of mean 0: principal directions by construction.
 _PATTERNS = np.array([[1.0, 1.0, 1.0], [-1.0, 1.0, -1.0], [1.0, -1.0, -1.0], [-1.0, -1.0, 1.0]])
-_ROWS = _PATTERNS * [3, 2, 1] + [5, 7, -1]
+_ROWS = _PATTERNS * [2, 3, 1] + [5, 7, -1]
 _TURN = np.array([[2.0, -2.0, 1.0], [1.0, 2.0, 2.0], [-2.0, -1.0, 2.0]]) / 3  # a rotation
 _TURNED = _ROWS @ _TURN.T
+_SIX = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 3.0], [0.0, -3.0], [0.0, 3.0], [0.0, -3.0]])
 
 
 REMOVAL = Exercise(
-    Example("k = 0 subtracts the mean and no more", (_ROWS, 0), _PATTERNS * [3, 2, 1]),
-    Example("k = 1 removes the widest of three axes", (_ROWS, 1), _PATTERNS * [0, 2, 1]),
-    Example("it finds directions that are not axes", (_TURNED, 1), _PATTERNS * [0, 2, 1] @ _TURN.T),
+    Example("k = 0 subtracts the mean and no more", (_ROWS, 0), _PATTERNS * [2, 3, 1]),
+    Example("k = 1 removes the widest of three axes", (_ROWS, 1), _PATTERNS * [2, 0, 1]),
+    Example("it finds directions that are not axes", (_TURNED, 1), _PATTERNS * [2, 0, 1] @ _TURN.T),
     Example("k = 2 leaves the narrowest", (_TURNED, 2), _PATTERNS * [0, 0, 1] @ _TURN.T),
+    Example("six rows, two axes", (_SIX, 1), _SIX * [1, 0]),
     solution=Solution("01_anisotropy", "my_removal"),
     mistakes={
         "The rows still contain the mean: subtract it from them, too.": (

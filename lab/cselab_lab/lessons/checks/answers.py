@@ -1,4 +1,4 @@
-"""Checks that several lessons share: the type of an answer, its gradient, the softmax of an InfoNCE."""
+"""What several lessons share: the type of an answer, its gradient, vectors at angles, InfoNCE and its mistakes."""
 
 import math
 import warnings
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.special import logsumexp
 
 from cselab_lab.lessons.exercises import MEAN, WRONG_GRADIENT, Check, Solution, kind_of, mutate_source, numbers_of
 
@@ -39,18 +40,15 @@ def _shape(table: Any) -> tuple[int, ...]:
     return getattr(numbers_of(table), "shape", ())
 
 
-def why_not_drawn(draw: Callable[[torch.Generator], Any]) -> str:
-    """Why `draw(generator)` cannot be repeated, or returns the same at each call; empty if it draws correctly."""
-    state, generator = torch.get_rng_state(), torch.Generator().manual_seed(0)
-    first, second, repeated = (
-        numbers_of(draw(source)) for source in (generator, generator, torch.Generator().manual_seed(0))
-    )
-    if not torch.equal(state, torch.get_rng_state()) or not np.array_equal(first, repeated):
-        torch.set_rng_state(state)
-        return "Give the generator to torch.randn: generator=generator."
-    return (
-        "Your result is the same at each call: do not seed anything yourself." if np.array_equal(first, second) else ""
-    )
+def at(*degrees: float) -> torch.Tensor:
+    """Unit vectors in the plane, at these angles."""
+    radians = torch.tensor(degrees).deg2rad()
+    return torch.stack([radians.cos(), radians.sin()], dim=1)
+
+
+def by_hand(logits: Any) -> float:
+    """InfoNCE of logits [N, N], by SciPy in double precision."""
+    return float(np.mean(logsumexp(logits, axis=1) - np.diagonal(logits)))
 
 
 AS_IT_IS = "Do not detach anything, and do not write into the arguments."
@@ -125,7 +123,7 @@ FAR = "a row far below the largest cosine costs nothing: each row has its own ma
 CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
     {
         "The positive belongs in the denominator, too.": (lambda s, own, below: (below.exp() - own.exp()).log() - own),
-        "cross_entropy computes the softmax by itself.": (
+        "Your softmax is taken twice: cross_entropy computes it by itself.": (
             lambda s, own, below: s.softmax(1).logsumexp(1) - s.softmax(1).diagonal()
         ),
         "Rows and columns have changed places: row i belongs to the first view, and the sum runs along it (dim=1).": (

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.stats import kendalltau, mstats, nct, rankdata, spearmanr, t
+from scipy.stats import kendalltau, mstats, ncf, rankdata, spearmanr, t
 
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
 
@@ -131,21 +131,6 @@ def _wrong_interval(statistic: Any = None, together: bool = True, gold_too: bool
     return interval
 
 
-def _has_width(interval: Any, resamples: int = 50) -> bool:
-    bounds = numbers_of(interval(FIRST, SECOND, GOLD, resamples))
-    return bounds is None or bounds.shape != (2,) or not abs(bounds[1] - bounds[0]) < 1e-6
-
-
-def _without_width(interval: Any) -> str:
-    if _has_width(interval):
-        return ""
-    low = numbers_of(interval(FIRST, SECOND, GOLD, 50))[0]
-    gain = 100 * (spearmanr(SECOND, GOLD).statistic - spearmanr(FIRST, GOLD).statistic)
-    if abs(low - gain) < 1e-3:
-        return "Draw with replacement: the same pairs in a different order have the same score."
-    return "All resamples are the same: make the generator once, before the loop."
-
-
 def _ends(interval: Any, first: Any, second: Any) -> Any:
     return numbers_of(interval(first, second, GOLD, 50))
 
@@ -155,34 +140,38 @@ def _same(interval: Any, *seeds: int) -> bool:
 
 
 class _Drawn(np.ndarray):
-    """Grades that keep how many rows were drawn each time, and which grades."""
+    """Grades that keep every table of grades that was drawn from them."""
 
-    sizes: set[int] = set()
-    grades: set[float] = set()
+    drawn: list[Any]
+
+    def __array_finalize__(self, source: Any) -> None:
+        self.drawn = getattr(source, "drawn", [])
 
     def __getitem__(self, rows: Any) -> Any:
         found = np.asarray(self)[rows]
-        if np.ndim(rows) == 1:
-            self.sizes.add(len(rows))
         if np.ndim(rows):
-            self.grades |= {*found.ravel().tolist()}
+            self.drawn.append(found)
         return found
 
 
-def _draws_too_few(interval: Any) -> str:
-    gold = np.arange(float(len(GOLD))).view(_Drawn)  # a pair is known by its grade
-    gold.sizes, gold.grades = set(), set()
-    interval(FIRST, SECOND, gold, 50)
-    if others := gold.sizes - {len(GOLD)}:
-        return f"You drew {min(others)} of {len(GOLD)} pairs. The interval is for a test of the same size."
-    if never := {*gold.tolist()} - gold.grades if gold.grades else set():
-        return f"Row {min(never):.0f} of {len(GOLD)} is never drawn: generator.integers(n) draws 0 to n - 1."
-    return ""
+def _wrong_draws(interval: Any) -> str:
+    gold = np.arange(15.0).view(_Drawn)  # a pair is known by its grade
+    bounds = numbers_of(interval(FIRST[:15], SECOND[:15], gold, 50))
+    every = gold.tolist()  # drawn as they stand where a library sorts them
+    draws = [drawn.tolist() for drawn in gold.drawn if drawn.ndim == 1 and drawn.tolist() != every]
+    if others := {*map(len, draws)} - {15}:
+        return f"You drew {min(others)} of 15 pairs. The interval is for a test of the same size."
+    if draws and all(sorted(draw) == every for draw in draws):
+        return "Each of your resamples has every pair once: draw with replacement."
+    if draws[1:] and all(draw == draws[0] for draw in draws):
+        return "All your resamples are the same: make the generator once, before the loop."
+    if gold.drawn and (never := {*every}.difference(*(drawn.flat for drawn in gold.drawn))):
+        return f"Row {min(never):.0f} of 15 is never drawn: generator.integers(n) draws 0 to n - 1."
+    return "" if bounds is None or np.ptp(bounds) > 1e-6 else f"All that you return is {bounds.flat[0]:.4g}."
 
 
 PAIRED_BOOTSTRAP = Exercise(
-    Check("different pairs give a different gain: the interval has a width", _without_width),
-    Check("each resample has as many pairs as the test, and may have any of them", _draws_too_few),
+    Check("each resample has as many pairs as the test, any of them, and a gain of its own", _wrong_draws),
     Example("the interval of 20 made-up pairs", (FIRST, SECOND, GOLD, RESAMPLES), EXPECTED, tolerance=0.25 * SPREAD),
     Check(
         "two encoders that rank all pairs alike never differ: 0 to 0",
@@ -204,7 +193,7 @@ PAIRED_BOOTSTRAP = Exercise(
     Check("a new seed draws new pairs", lambda interval: not _same(interval, 1, 2), "is a seed fixed in your code?"),
     Check(
         "one resample has one gain: the ends are equal",
-        lambda interval: not _has_width(interval, 1),
+        lambda interval: np.ptp(numbers_of(interval(FIRST, SECOND, GOLD, 1))) < 1e-6,
         "is the number of resamples fixed in your code?",
     ),
     mistakes={
@@ -233,6 +222,7 @@ PAIRED_BOOTSTRAP = Exercise(
         ),
     },
     piece="my_interval",
+    given=("correlation",),
 )
 
 # ---- 3: the fewest seeds with which a gain of one point is found: a whole number ---------------------------
@@ -251,7 +241,7 @@ def power(seeds: int) -> float:
     True
     """
     limit, shift = t.ppf(0.975, seeds - 1), GAIN / DEVIATION * seeds**0.5
-    return float(nct.sf(limit, seeds - 1, shift) + nct.cdf(-limit, seeds - 1, shift))
+    return float(ncf.sf(limit**2, 1, seeds - 1, shift**2))  # the square of a noncentral t
 
 
 SEEDS_NEEDED = Exercise(

@@ -3,19 +3,13 @@
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn.functional import normalize
 
 from cselab_lab.lessons.exercises import Example, Exercise, Solution
 
-from .answers import AS_IT_IS, choice_mistakes, right_gradient
-
-
-def _at(*degrees: float) -> torch.Tensor:
-    """Unit vectors in the plane, at these angles."""
-    radians = torch.tensor(degrees).deg2rad()
-    return torch.stack([radians.cos(), radians.sin()], dim=1)
-
+from .answers import AS_IT_IS, at, by_hand, choice_mistakes, right_gradient
 
 # ---- 1: the radius of a cloud of passes: my_radius(passes, clean) -----------------------------------------
 
@@ -30,17 +24,17 @@ _ON_A_BALL = torch.tensor([[1.0, 2.0, 2.0], [2.0, 1.0, 2.0], [2.0, -1.0, 2.0], [
 CLOUD_RADIUS = Exercise(
     Example(
         "three passes, at 60, 90 and 180 degrees from the clean vector: distances 1, 2^0.5 and 2",
-        (_at(60.0, 90.0, 180.0), _at(0.0)[0]),
+        (at(60.0, 90.0, 180.0), at(0.0)[0]),
         math.sqrt((1 + 2 + 4) / 3),
     ),
     Example(
         "five passes, of any length",
-        (_LENGTHS * _at(10.0, -30.0, 40.0, 80.0, 25.0), _at(0.0)[0]),
+        (_LENGTHS * at(10.0, -30.0, 40.0, 80.0, 25.0), at(0.0)[0]),
         _spread(10, 30, 40, 80, 25),
     ),
     Example(
         "the length of the clean vector does not matter",
-        (_at(10.0, -30.0, 40.0, 80.0), 4 * _at(20.0)[0]),
+        (at(10.0, -30.0, 40.0, 80.0), 4 * at(20.0)[0]),
         _spread(10, 50, 20, 60),
     ),
     Example(
@@ -84,8 +78,8 @@ CLOUD_RADIUS = Exercise(
 _contrast = Solution("05_dropout_noise", "my_contrast")
 _off_dropout = Solution("05_dropout_noise", "my_off_dropout")
 _ANGLES = (0.0, 60.0, 130.0), (20.0, 50.0, 160.0), (10.0, 80.0, 170.0), (35.0, 130.0, 220.0)  # degrees
-_VIEWS = tuple(_at(*degrees) for degrees in _ANGLES)  # anchor, positive, left (or clean), right
-_RIGHT_ANGLES = _at(0.0, 90.0)
+_VIEWS = tuple(at(*degrees) for degrees in _ANGLES)  # anchor, positive, left (or clean), right
+_RIGHT_ANGLES = torch.eye(3)[:2]
 
 
 def _two_pairs(anchor: Any, positive: Any, left: Any, right: Any, temperature: float = 0.05) -> Any:
@@ -93,14 +87,12 @@ def _two_pairs(anchor: Any, positive: Any, left: Any, right: Any, temperature: f
     return cosines.diagonal_scatter(torch.cosine_similarity(anchor, positive)) / temperature
 
 
-def _by_hand(temperature: float, m: float, right: int = 2) -> float:
-    """With the cosine of the angle between, sentence by sentence."""
-    total = 0.0
-    for i, (a, p, c) in enumerate(zip(*_ANGLES[:3], strict=True)):
-        own = math.cos(math.radians(a - p)) / temperature
-        negatives = [math.cos(math.radians(c - d)) / temperature for j, d in enumerate(_ANGLES[right]) if j != i]
-        total += math.log1p(m * sum(math.exp(negative - own) for negative in negatives))
-    return total / 3
+def _by_angles(temperature: float, m: float, right: int = 2) -> float:
+    """From the cosine of the angle between, with log m added to the logits of the negatives."""
+    first, second, third, fourth = np.radians([*_ANGLES[:3], _ANGLES[right]])
+    logits = np.cos(third[:, None] - fourth) / temperature + math.log(m)
+    np.fill_diagonal(logits, np.cos(first - second) / temperature)
+    return by_hand(logits)
 
 
 TWO_PAIRS = Exercise(
@@ -109,13 +101,13 @@ TWO_PAIRS = Exercise(
         (_RIGHT_ANGLES,) * 4 + (1.0,),
         math.log1p(math.exp(-1)),
     ),
-    Example("positives from the first two, negatives from the rest", (*_VIEWS, 0.5), _by_hand(0.5, 1.0, right=3)),
+    Example("positives from the first two, negatives from the rest", (*_VIEWS, 0.5), _by_angles(0.5, 1.0, right=3)),
     Example(
         "the lengths of the vectors do not matter",
         (0.5 * _VIEWS[0], 0.8 * _VIEWS[1], 0.7 * _VIEWS[2], 0.6 * _VIEWS[3], 0.5),
-        _by_hand(0.5, 1.0, right=3),
+        _by_angles(0.5, 1.0, right=3),
     ),
-    Example("a temperature of 0.005 does not overflow", (*_VIEWS, 0.005), _by_hand(0.005, 1.0, right=3)),
+    Example("a temperature of 0.005 does not overflow", (*_VIEWS, 0.005), _by_angles(0.005, 1.0, right=3)),
     right_gradient(_contrast, *_VIEWS, 0.5, for_training=True),
     solution=_contrast,
     trained=True,
@@ -155,14 +147,14 @@ OFF_DROPOUT = Exercise(
         (_RIGHT_ANGLES, _RIGHT_ANGLES, _RIGHT_ANGLES, 1.0),
         math.log1p(math.exp(-1)),
     ),
-    Example("positives are noisy, negatives clean on both sides", (*_VIEWS[:3], 0.5), _by_hand(0.5, 1.0)),
-    Example("m = 3 counts each negative three times", (*_VIEWS[:3], 0.5, 3.0), _by_hand(0.5, 3.0)),
+    Example("positives are noisy, negatives clean on both sides", (*_VIEWS[:3], 0.5), _by_angles(0.5, 1.0)),
+    Example("m = 3 counts each negative three times", (*_VIEWS[:3], 0.5, 3.0), _by_angles(0.5, 3.0)),
     Example(
         "the lengths of the vectors do not matter",
         (0.5 * _VIEWS[0], 0.8 * _VIEWS[1], 0.7 * _VIEWS[2], 0.5),
-        _by_hand(0.5, 1.0),
+        _by_angles(0.5, 1.0),
     ),
-    Example("a temperature of 0.005 does not overflow", (*_VIEWS[:3], 0.005), _by_hand(0.005, 1.0)),
+    Example("a temperature of 0.005 does not overflow", (*_VIEWS[:3], 0.005), _by_angles(0.005, 1.0)),
     right_gradient(
         _off_dropout, *_VIEWS[:3], 0.5, hint=f"Off-dropout turns off the noise, not the learning. {AS_IT_IS}"
     ),
@@ -175,7 +167,7 @@ OFF_DROPOUT = Exercise(
         "Use the natural logarithm of m.": ("math.log(m) -> math.log10(m)", "math.log(m) -> math.log2(m)"),
         "One side of your negatives is still noisy.": "clean @ clean.T -> normalize(anchor) @ clean.T",
         "Your positive is clean and so always at cosine 1: keep its noise.": "(anchor, positive) -> (clean, clean)",
-        "m multiplies the exponentials, so add log m to the exponents, not m.": (
+        "m multiplies the exponentials: add log m to the logits, after the division by the temperature.": (
             "math.log(m) -> m",
             "others + math.log(m) -> others * m",
             "math.log(m) -> math.log(m) / temperature",

@@ -19,21 +19,10 @@ _CLOUD = _draw.standard_normal((40, 6)) * _draw.uniform(0.3, 3, (40, 1))
 _SHADOW = _CLOUD[:, :2] + 3
 
 
-def _counted(what: str, vectors: Any, points: Any, k: int) -> Example:
-    """An example whose neighbours are found by sorting, row by row."""
-    lengths, kept = [float(np.sqrt((row**2).sum())) for row in vectors], 0
-    for i in range(len(vectors)):
-        others = [j for j in range(len(vectors)) if j != i]
-        in_full = sorted(others, key=lambda j: -float(vectors[i] @ vectors[j]) / lengths[j])[:k]
-        in_map = sorted(others, key=lambda j: float(((points[i] - points[j]) ** 2).sum()))[:k]
-        kept += sum(j in in_map for j in in_full)
-    return Example(what, (vectors, points, k), kept / (k * len(vectors)))
-
-
 PRESERVATION = Exercise(
-    _counted("of seven rows and their two nearest, 4 of 14 neighbours are kept", _SEVEN, _PLACES, 2),
-    _counted("the same rows, three nearest", _SEVEN, _PLACES, 3),
-    _counted("forty rows in six dimensions, k = 10, agree with a count by hand", _CLOUD, _SHADOW, 10),
+    Example("of seven rows and their two nearest, 4 of 14 neighbours are kept", (_SEVEN, _PLACES, 2), 4 / 14),
+    Example("the same rows, five nearest, some at a cosine below 0: 29 of 35", (_SEVEN, _PLACES, 5), 29 / 35),
+    Example("forty rows in six dimensions, k = 10: 167 of 400", (_CLOUD, _SHADOW, 10), 167 / 400),
     solution=Solution("09_embedding_maps", "my_preservation"),
     mistakes={
         "A row is not its own neighbour: leave the row out in each space.": (
@@ -80,7 +69,7 @@ def silhouette(**settings: Any) -> float:
 ISLANDS_IN_NOISE = Exercise(
     Check(
         "the settings are a dictionary",
-        lambda settings: isinstance(settings, Mapping) and len(settings) > 0,
+        lambda settings: isinstance(settings, Mapping),
         "write it as dict(perplexity=30), then look for a better number.",
     ),
     Check(
@@ -88,14 +77,10 @@ ISLANDS_IN_NOISE = Exercise(
         lambda settings: set(settings) <= set(ALLOWED),
         "leave the rest unchanged; the noise, the seed and the two axes are fixed.",
     ),
-    Check(
-        f"scikit-learn can draw a map of {ROWS} rows with them",
-        lambda settings: silhouette(**settings) is not None,
-        f"the perplexity must lie above 0 and below the number of rows, {ROWS}; max_iter must be 250 or more.",
-    ),
+    Check(f"scikit-learn can draw a map of {ROWS} rows with them", lambda settings: silhouette(**settings) is not None),
     Check(
         "the map shows clusters: a silhouette above 0.5",
-        lambda settings: silhouette(**settings) > REASONABLE,
+        lambda settings: "" if (found := silhouette(**settings)) > REASONABLE else f"Yours is {found:.2f}.",
         "t-SNE tries to give each row about `perplexity` neighbours. How many neighbours has a dot in a small cluster?",
     ),
     piece="my_settings",

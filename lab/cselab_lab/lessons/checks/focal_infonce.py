@@ -3,11 +3,13 @@
 import math
 from typing import Any
 
+import numpy as np
 import torch
+from scipy.optimize import approx_fprime
 
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
-from .answers import AS_IT_IS, choice_mistakes, right_gradient
+from .answers import AS_IT_IS, by_hand, choice_mistakes, right_gradient
 
 # ---- 1: Focal-InfoNCE: my_focal(cosines, temperature=0.07, m=0.3), the mean over the rows -----------------
 
@@ -19,16 +21,10 @@ def _logits(cosines: Any, temperature: Any = 0.07, m: Any = 0.3) -> Any:
     return negatives.diagonal_scatter(cosines.diagonal() ** 2) / temperature
 
 
-def _loss(row: list[float], own: int, temperature: float, m: float) -> float:
-    """The loss of one row, with loops."""
-    logits = [s * (s if j == own else s + m) / temperature for j, s in enumerate(row)]
-    highest = max(logits)
-    return highest + math.log(sum(math.exp(logit - highest) for logit in logits)) - logits[own]
-
-
-def by_hand(cosines: list[list[float]], temperature: float, m: float) -> float:
-    """The mean of the losses."""
-    return sum(_loss(row, own, temperature, m) for own, row in enumerate(cosines)) / len(cosines)
+def by_factors(cosines: Any, temperature: float, m: float) -> float:
+    """The mean of the losses, in double precision."""
+    s = np.asarray(cosines)
+    return by_hand(s * (s + m * (1 - np.eye(len(s)))) / temperature)
 
 
 _UNEQUAL = [[0.9, 0.5, 0.2], [0.8, 0.6, 0.9], [0.1, 0.4, 0.7]]
@@ -47,17 +43,17 @@ FOCAL = Exercise(
     Example(
         "unequal rows at temperature 0.5 and m 0.2, by hand",
         (torch.tensor(_UNEQUAL), 0.5, 0.2),
-        by_hand(_UNEQUAL, 0.5, 0.2),
+        by_factors(_UNEQUAL, 0.5, 0.2),
     ),
     Example(
         "a positive and negatives below 0, at temperature 0.1 and m 0.3",
         (torch.tensor(_OPPOSITE), 0.1, 0.3),
-        by_hand(_OPPOSITE, 0.1, 0.3),
+        by_factors(_OPPOSITE, 0.1, 0.3),
     ),
     Example(
         "a temperature of 0.004 does not overflow",
         (torch.tensor(_UNEQUAL), 0.004, 0.2),
-        by_hand(_UNEQUAL, 0.004, 0.2),
+        by_factors(_UNEQUAL, 0.004, 0.2),
         tolerance=1e-2,
     ),
     right_gradient(_focal, torch.tensor(_UNEQUAL), 0.5, 0.2, hint=f"The factors change with the cosine. {AS_IT_IS}"),
@@ -95,14 +91,11 @@ FOCAL = Exercise(
 # neither on ours nor on the paper's, whose Eq. 4 is misprinted.
 
 
-def differences(cosines: list[list[float]], temperature: float, m: float, step: float = 1e-5) -> list[list[float]]:
-    """d l_i / d cos_ij by moving each cosine a little to both sides."""
-
-    def slope(i: int, j: int) -> float:
-        up, down = ([c + side * step if k == j else c for k, c in enumerate(cosines[i])] for side in (1, -1))
-        return (_loss(up, i, temperature, m) - _loss(down, i, temperature, m)) / (2 * step)
-
-    return [[slope(i, j) for j in range(len(cosines))] for i in range(len(cosines))]
+def differences(cosines: list[list[float]], temperature: float, m: float) -> Any:
+    """d l_i / d cos_ij by finite differences of the sum of the losses; each cosine is in one of them."""
+    n = len(cosines)
+    slopes = approx_fprime(np.ravel(cosines), lambda moved: n * by_factors(moved.reshape(n, n), temperature, m))
+    return slopes.reshape(n, n)
 
 
 _FOUR = [[0.9, 0.5, 0.2, 0.6], [0.8, 0.6, 0.9, -0.1], [0.1, 0.4, 0.7, 0.3], [0.5, 0.2, 0.7, 0.8]]
@@ -132,7 +125,9 @@ FOCAL_GRADIENT = Exercise(
         "The softmax is over the logits of piece 1, s * (s + m) and s * s, not over other numbers.": (
             "(cosines * factors / temperature) -> (cosines / temperature)",
             "(cosines * factors / temperature) -> (cosines * (cosines + m) / temperature)",
-            "(cosines * factors / temperature).softmax(dim=1) -> (cosines * factors / temperature).exp()",
+        ),
+        "Divide each exponential by the sum of its row: softmax.": (
+            "(cosines * factors / temperature).softmax(dim=1) -> (cosines * factors / temperature).exp()"
         ),
         "On the diagonal subtract 1: raising the positive's cosine lowers the loss.": "shares - own -> shares",
     },

@@ -9,6 +9,7 @@ from cselab_lab.lessons.exercises import Example, Exercise, Solution
 _LAYER = torch.tensor(
     [[[1.0, 2.0], [3.0, 6.0], [8.0, -4.0], [9.0, 5.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0], [-3.0, 4.0]]]
 )
+_LONGER = torch.arange(45.0).reshape(3, 5, 3)
 LAST_TOKEN = Exercise(
     Example(
         "padding on the right: the first sentence has three tokens, the second four",
@@ -21,9 +22,9 @@ LAST_TOKEN = Exercise(
         [[9, 5], [-3, 4]],
     ),
     Example(
-        "padding left and right, and a sentence of one token",
-        (_LAYER, torch.tensor([[0, 1, 1, 0], [1, 0, 0, 0]])),
-        [[8, -4], [5, 0]],
+        "each row has its own side, and one has a single token",
+        (_LONGER, torch.tensor([[1, 1, 1, 1, 0], [0, 0, 1, 1, 1], [1, 0, 0, 0, 0]])),
+        [[9, 10, 11], [27, 28, 29], [30, 31, 32]],
     ),
     solution=Solution("13_modern_encoders", "my_last_token"),
     mistakes={

@@ -9,7 +9,7 @@ from torch.nn.functional import batch_norm
 
 from cselab_lab.lessons.exercises import Example, Exercise, Solution
 
-from .answers import choice_mistakes, right_gradient
+from .answers import by_hand, choice_mistakes, right_gradient
 
 _ANCHOR = torch.tensor([[2.0, 0.0, 1.0], [4.0, 1.0, -1.0], [9.0, 5.0, 0.0], [1.0, 2.0, 3.0], [3.0, 0.5, 1.5]])
 _POSITIVE = torch.tensor([[1.0, 0.5, 1.0], [5.0, 0.0, -2.0], [7.0, 4.0, 1.0], [2.0, 3.0, 2.0], [3.0, 2.0, -1.0]])
@@ -88,11 +88,11 @@ BARLOW_TWINS = Exercise(
     solution=_twins,
     mistakes={
         "Each part is a sum, not a mean.": ".sum() -> .mean()",
-        "`diagonal()` is a view: it was emptied with the table. Keep a copy, diagonal().clone().": (
+        "Your first sum is that of a diagonal of 0: `diagonal()` is a view, which changes with its table.": (
             "(1 - diagonal) -> (1 - 0 * diagonal)"
         ),
         "The first sum has a plus: with the paper's minus the diagonal is pushed away from 1.": "agree + -> -agree +",
-        "norm() is the root of the sum of squares: leave the root out.": ".square().sum() -> .norm()",
+        "Leave the root out: each part is a sum of squares.": ".square().sum() -> .norm()",
         "The weight multiplies the squares, and is not squared.": "weight * differ -> weight**2 * differ",
         "Square each number, then add them up.": (
             ".square().sum() -> .abs().sum()",
@@ -134,10 +134,8 @@ def _logits(anchor: Any, positive: Any, temperature: float = 5.0) -> Any:
 _UNCORRELATED = torch.tensor([[1.0, 2.0, 3.0], [1.0, -2.0, -3.0], [-1.0, 2.0, -3.0], [-1.0, -2.0, 3.0]])
 
 
-def _by_hand(temperature: float) -> float:
-    """With Pearson's correlation, dimension by dimension."""
-    correlation = np.corrcoef(_ANCHOR.T, _POSITIVE.T)[:3, 3:] / temperature
-    return sum(math.log(sum(math.exp(s - row[c]) for s in row)) for c, row in enumerate(correlation)) / 3
+def _of_pearson(temperature: float) -> float:
+    return by_hand(_pearson(_ANCHOR, _POSITIVE) / temperature)
 
 
 DIMENSION_CONTRAST = Exercise(
@@ -146,13 +144,13 @@ DIMENSION_CONTRAST = Exercise(
         (_UNCORRELATED, _UNCORRELATED, 1.0),
         math.log1p(2 * math.exp(-1)),
     ),
-    Example("five sentences, three dimensions", (_ANCHOR, _POSITIVE, 0.5), _by_hand(0.5)),
+    Example("five sentences, three dimensions", (_ANCHOR, _POSITIVE, 0.5), _of_pearson(0.5)),
     Example(
         "neither the scale nor the mean of a dimension matters",
         (_ANCHOR * torch.tensor([3.0, 1.0, 0.2]) + torch.tensor([4.0, 0.0, -7.0]), _POSITIVE, 0.5),
-        _by_hand(0.5),
+        _of_pearson(0.5),
     ),
-    Example("a lower temperature is sharper", (_ANCHOR, _POSITIVE, 0.1), _by_hand(0.1)),
+    Example("a lower temperature is sharper", (_ANCHOR, _POSITIVE, 0.1), _of_pearson(0.1)),
     Example(
         "a dimension that never changes gives no NaN; next to a dimension of variance 1: (log(1 + 1 / e) + log 2) / 2",
         (torch.tensor([[1.0, 7.0], [-1.0, 7.0]]), torch.tensor([[3.0, 2.0], [1.0, 2.0]]), 1.0),

@@ -42,7 +42,7 @@ def say_the_same(first: str, second: str) -> str:
     >>> say_the_same("The girl hugs the boy.", "a girl is hugging the boy")
     'Only capitals, endings, punctuation or small words differ.'
     >>> say_the_same("Teh girl sings.", "The girl sings.")
-    "'teh' is 'the', misspelt."
+    "`mini` cannot read 'teh': is it 'the', misspelt?"
     >>> say_the_same("The doctor sings.", "The physician sings.")
     "'doctor' and 'physician' mean the same."
     >>> say_the_same("The girl hugs the boy.", "The boy hugs the girl.")
@@ -186,4 +186,4 @@ def _misspelt(unknown: str, word: str) -> str:
     if _base(unknown) & _known() or not _base(word) & _known():
         return ""
     near = sorted(unknown) == sorted(word) or SequenceMatcher(None, unknown, word).ratio() > ALIKE
-    return f"{unknown!r} is {word!r}, misspelt." if near else ""
+    return f"`mini` cannot read {unknown!r}: is it {word!r}, misspelt?" if near else ""

@@ -11,7 +11,7 @@ from torch.nn.functional import cross_entropy, normalize
 from cselab.losses import info_nce
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
-from .answers import FAR, LOST, choice_mistakes, right_gradient, wrong_shapes
+from .answers import FAR, LOST, at, choice_mistakes, right_gradient, wrong_shapes
 
 # ---- 1: one vector per sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
 
@@ -20,10 +20,13 @@ _LAYER = torch.tensor(  # three words and one padding, two words and two padding
     [[[1.0, 2.0], [3.0, 6.0], [8.0, -4.0], [2.0, 9.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0], [4.0, -3.0]]]
 )
 _MASK = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0]])
+_SHORT = torch.arange(9.0).reshape(3, 1, 3)  # a token each
 POOLED = Exercise(
     Example('"cls": the vector of the first token', (_LAYER, _MASK, "cls"), [[1, 2], [5, 0]]),
     Example('"mean": the mean over the tokens, without padding', (_LAYER, _MASK, "mean"), [[4, 4 / 3], [6, 0.5]]),
     Example('"mean" where no token is padding', (_LAYER, torch.ones(2, 4).long(), "mean"), [[3.5, 3.25], [4, 2.25]]),
+    Example('"cls" of three short sentences', (_SHORT, torch.ones(3, 1), "cls"), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]),
+    Example('"mean" of three short sentences', (_SHORT, torch.ones(3, 1), "mean"), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]),
     solution=Solution("02_simcse", "my_pooled"),
     mistakes={
         "Padding is not a word: leave it out of sum and count.": "total / kept.sum(dim=1) -> layer.mean(dim=1)",
@@ -85,9 +88,9 @@ class _Network:
         return nn.functional.dropout(self.weight[ids[:, 0]] * mask[:, :1], self.dropout)
 
 
-def _passes(answer: Any, network: _Network | None = None) -> Any:
-    """The views of four sentences; what yields views counts as a list of them."""
-    ids, one = torch.arange(4)[:, None], network or _Network()
+def _passes(answer: Any, network: _Network | None = None, count: int = 4) -> Any:
+    """The views of some sentences; what yields views counts as a list of them."""
+    ids, one = torch.arange(count)[:, None], network or _Network()
     with torch.random.fork_rng([]):
         torch.manual_seed(OURS)
         returned = answer(lambda ids, mask: one(ids, mask), ids, ids + 2)
@@ -109,10 +112,10 @@ def _drawn_twice(answer: Any) -> str:
 
 def _as_the_network_gave(answer: Any) -> str:
     network = _Network(dropout=0)
-    views = _passes(answer, network)
+    views = _passes(answer, network, count=3)
     if not network.masked:
-        return "The mask belongs to the ids: it needs a copy, too."
-    right = network.weight * torch.arange(2.0, 6.0)[:, None]
+        return "Each row of ids needs its own row of the mask: copy and order the two alike."
+    right = network.weight[:3] * torch.arange(2.0, 5.0)[:, None]
     return "" if all(torch.equal(view, right) for view in views) else "Return the network's vectors without a change."
 
 
@@ -147,11 +150,6 @@ def _logits(first: Any, second: Any, temperature: float = 0.05) -> Any:
     return normalize(first) @ normalize(second).T / temperature
 
 
-def _angles(degrees: tuple[float, ...], *lengths: float) -> Any:
-    turns = torch.tensor(degrees) * math.pi / 180
-    return torch.stack([turns.cos(), turns.sin()], dim=1) * torch.tensor(lengths)[:, None]
-
-
 def _of_channels(first: Any, second: Any, temperature: float = 0.05) -> Any:
     table = normalize(first, dim=1).T @ normalize(second, dim=1)
     return cross_entropy(table / temperature, torch.arange(len(table)))
@@ -163,7 +161,8 @@ def _simclr(first: Any, second: Any, temperature: float = 0.05, own: float = -to
     return cross_entropy(logits, torch.arange(len(views)).roll(len(first)))
 
 
-_FIRST, _SECOND = _angles((0, 80, 200), 1.0, 3.0, 0.5), _angles((10, 45, 170), 0.7, 2.5, 1.4)
+_FIRST = at(0, 80, 200) * torch.tensor([[1.0], [3.0], [0.5]])
+_SECOND = at(10, 45, 170) * torch.tensor([[0.7], [2.5], [1.4]])
 _SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
 _LOSS_MISTAKES: dict[str, Any] = {
     "Compare the first view with the second, not with itself.": "first @ second.T -> first @ first.T",
@@ -185,7 +184,7 @@ LOSS = Exercise(
     Example("one vector for all 4 sentences gives log 4 = 1.386", (torch.ones(4, 2), torch.ones(4, 2)), math.log(4)),
     Example(
         "unit vectors at right angles, temperature 0.5: log(1 + exp(-2)) = 0.127",
-        (torch.eye(2), torch.eye(2), 0.5),
+        (torch.eye(3)[:2], torch.eye(3)[:2], 0.5),
         math.log1p(math.exp(-2)),
     ),
     Example(

@@ -10,7 +10,7 @@ import torch
 from cselab.encoders.training_forward import Encode
 from cselab.losses import Loss
 from cselab.methods import Method, Setup, Views
-from cselab_lab.lessons.exercises import Check, Exercise, kind_of
+from cselab_lab.lessons.exercises import Check, Exercise, kind_of, numbers_of
 
 from .encoders import plain, rows
 
@@ -69,34 +69,21 @@ def _has_both(answer: Any) -> str:
     return ""
 
 
-def _predicted(name: str, mistakes: Mapping[Any, str], answer: Any) -> str:
+def _predicted(name: str, question: str, answer: Any) -> str:
     if not isinstance(answer[1], Mapping) or name not in answer[1]:
         return 'The prediction is a dictionary: {"columns": ..., "texts": ..., "candidates": ...}.'
     predicted, observed = answer[1][name], _observed(answer)[name]
-    text = str(predicted)  # of a number or names of any type
-    names = tuple(sorted(re.findall(r"\w+", text), reverse=True))  # in any order
-    found = names if name == "columns" else float(re.sub(r"[^\d.]", "", text) or "nan")
-    reason = mistakes.get(found, "Count again, view by view.")
-    return "" if found == observed else f"Your prediction is {predicted!r}. {reason}"
+    if name == "columns":  # in any order
+        is_right = sorted(re.findall(r"\w+", str(predicted))) == sorted(observed)
+    else:
+        is_right = (number := numbers_of(predicted)) is not None and number.ravel().tolist() == [observed]
+    return "" if is_right else f"Your prediction is {predicted!r}. {question}"
 
 
-PREDICTED: Mapping[str, Mapping[Any, str]] = {
-    "columns": {
-        ("sentence",): "One of the parts reads more than a sentence.",
-        ("sentence", "entailment", "contradiction"): "That is SupervisedSimCSE; here a row brings one denial.",
-    },
-    "texts": {
-        8: "Each sentence is encoded twice, with two dropout masks.",
-        16: "The denials are encoded, too.",
-        32: "MixCSE mixes vectors into negatives, so the encoder reads no further text.",
-    },
-    "candidates": {
-        8: "The mixed negative is in the denominator, too.",
-        10: "The denial appears only in the margin; InfoNCE does not use it as a negative.",
-        16: "With `appended='own'`, only a sentence's own mixed vector counts, not all eight.",
-        17: 'The denial is not a negative, and with `appended="own"` one mixed vector of the eight counts.',
-        24: 'Denials are not negatives, and with `appended="own"` one mixed vector of the eight counts.',
-    },
+QUESTIONS = {
+    "columns": "Which columns does each of the parts read?",
+    "texts": "Which views are texts, and how many times is each text encoded?",
+    "candidates": "Which vectors are in the denominator of one sentence, and which vectors only in the margin?",
 }
 COMPOSED_METHOD = Exercise(
     Check(
@@ -107,9 +94,9 @@ COMPOSED_METHOD = Exercise(
     Check(
         "it has MixCSE's negatives and SNCSE-Dropout's margin",
         _has_both,
-        "inherit from both, `class Mine(MixCSE, SNCSEDropout)`; one part by itself, or your own `views` without "
-        "`super()`, loses the second part.",
+        "inherit from both, `class Mine(MixCSE, SNCSEDropout)`; one part by itself, or your own `views` or `loss` "
+        "without `super()`, loses the second part.",
     ),
-    *(Check(f"you predicted the {name}", partial(_predicted, name, mistakes)) for name, mistakes in PREDICTED.items()),
+    *(Check(f"you predicted the {name}", partial(_predicted, name, question)) for name, question in QUESTIONS.items()),
     piece="my_method",
 )

@@ -7,7 +7,7 @@ import torch
 
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
-from .answers import FAR, LOST, are_texts, choice_mistakes
+from .answers import FAR, LOST, are_texts, by_hand, choice_mistakes
 from .encoders import cosine
 from .sentences import JUDGE, KNOWN_WORDS, LITTLE, are_known, say_the_same, why_no_sentence, words_of
 
@@ -30,7 +30,7 @@ FOOLED = Exercise(
         lambda p: all(set(words_of(text)) - LITTLE and 2 < len(words_of(text)) <= 100 for text in p),
         "one sentence is too short or too long, or has no word with a meaning.",
     ),
-    Check("both are sentences", lambda p: " ".join(filter(None, map(why_no_sentence, p)))),
+    Check("both are sentences", lambda p: " ".join({*map(why_no_sentence, p)}).strip()),
     Check("their words are English", lambda p: all(map(are_known, p)), KNOWN_WORDS),
     Check(f"they have different meanings ({JUDGE})", lambda p: say_the_same(*p), "Change the meaning."),
     Check(
@@ -55,7 +55,7 @@ INFO_NCE = Exercise(
     Example(
         "each anchor (a row) chooses among the positives (the columns)",
         (torch.tensor(_UNEQUAL), 1.0),
-        sum(math.log(sum(math.exp(c) for c in row)) - row[i] for i, row in enumerate(_UNEQUAL)) / 3,
+        by_hand(_UNEQUAL),
     ),
     Example(
         "a temperature of 0.005 does not overflow",

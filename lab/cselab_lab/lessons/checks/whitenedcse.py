@@ -80,6 +80,11 @@ SGW = Exercise(
         _placed(_OF_CROSS, _OF_PLUS),
     ),
     Example("three groups of two channels", (_WIDE, 3, _SHUFFLE, _zca), slowly(_WIDE, 3, _SHUFFLE)),
+    Example(
+        "two groups of three channels, and a `whiten` that adds what it whitens to the rows",
+        (_WIDE, 2, _SHUFFLE, lambda z: z + _zca(z)),
+        _WIDE + slowly(_WIDE, 2, _SHUFFLE),
+    ),
     right_gradient(_sgw, _WIDE, 3, _SHUFFLE, _zca, for_training=True),
     solution=_sgw,
     mistakes={

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.stats import spearmanr
 
 from cselab_lab.lessons.exercises import Example, Exercise, Solution
 
@@ -28,14 +27,14 @@ def _by_cholesky(x: Any, eps: float = 0.0) -> Any:
 
 ZCA = Exercise(
     Example(
-        "two channels without correlation, variances 2 and 1/2: each divided by its standard deviation",
-        (_PLUS,),
-        torch.diag(torch.tensor([2**-0.5, 2**0.5])),
-    ),
-    Example(
         "a cross on the diagonals, variances 4 and 1: W is symmetric, 3/4 and -1/4",
         (_CROSS,),
         torch.tensor([[0.75, -0.25], [-0.25, 0.75]]),
+    ),
+    Example(
+        "two channels without correlation, variances 2 and 1/2: each divided by its standard deviation",
+        (_PLUS,),
+        torch.diag(torch.tensor([2**-0.5, 2**0.5])),
     ),
     Example(
         "the position of the cloud does not matter, because the mean is removed",
@@ -68,19 +67,6 @@ ZCA = Exercise(
 # the highest Spearman correlation on dev is chosen, and scored on test.
 
 
-def _by_svd(corpus: Any, dev: Any, test: Any, ks: list[int]) -> tuple[int, float]:
-    """The choice by a singular value decomposition of the corpus."""
-    mean = corpus.mean(0)
-    _, singular, directions = np.linalg.svd(corpus - mean, full_matrices=False)
-
-    def score(pairs: Any, k: int) -> float:
-        a, b = ((side - mean) @ (directions.T / singular)[:, :k] for side in pairs[:2])
-        return float(spearmanr((a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1), pairs[2])[0])
-
-    best = max(ks, key=lambda k: score(dev, k))
-    return best, score(test, best)
-
-
 def _pairs(draw: Any, n: int, weights: Any) -> tuple[Any, Any, Any]:
     """Pairs of vectors whose grade is how well the weighted channels agree."""
     first = draw.normal(size=(n, len(_SPREAD)))
@@ -99,16 +85,16 @@ _DEV = _pairs(_DRAW, 40, [False, False, True, True, False, False])  # the two la
 _TEST = _pairs(_DRAW, 40, [False, False, True, True, True, False])  # on test the fifth helps, too
 
 
-def _of(what: str, ks: list[int]) -> Example:
-    arguments = (_CORPUS, _DEV, _TEST, ks)
-    return Example(what, arguments, _by_svd(*arguments))
-
-
+# grades that fall with the cosine: without their signs, with test, or with a k between 3 and 5, the choice is different
+_FALLING = (_CORPUS[:50, :5], *((a[:30, :5], b[:30, :5], -grades[:30]) for a, b, grades in (_DEV, _TEST)))
+_PAIRED = _CORPUS, _DEV, _TEST
 CHOICE = Exercise(
-    _of("one k to choose from, 4 of 6: fit on the corpus, score the test pairs", [4]),
-    _of("with k = 3, 6, 2, 4 or 5, dev decides", [3, 6, 2, 4, 5]),
-    _of("dev and test would choose differently: dev decides, even if test falls", [6, 5, 4]),
+    Example("one k to choose from, 4 of 6: fit on the corpus, score the test pairs", (*_PAIRED, [4]), (4, 0.5653)),
+    Example("with k = 3, 6, 2, 4 or 5, dev decides", (*_PAIRED, [3, 6, 2, 4, 5]), (4, 0.5653)),
+    Example("dev and test choose differently: dev decides, even if test falls", (*_PAIRED, [6, 5, 4]), (4, 0.5653)),
+    Example("correlations below 0: the highest is the nearest to 0", (*_FALLING, [3, 5]), (5, -0.5844)),
     solution=Solution("03_whitening", "my_choice"),
+    given=("BertWhitening",),
     mistakes={
         "You chose k on the test pairs. That score is too good: choose on dev.": "score(dev, k) -> score(test, k)",
         "That is the score on dev; the second number is the score on test.": "score(test, best) -> score(dev, best)",
