@@ -87,6 +87,9 @@ def test_clusters_have_names_that_do_not_overlap_and_ellipses():
     at = np.stack([alike["a: names"].x, alike["a: names"].y], axis=1) / np.ptp(panel.state.points("a"), axis=0)
     apart = np.abs(at[:, None] - at) > [0.25, 0.06]  # beside each other, or below
     assert (apart.any(2) | np.eye(len(at), dtype=bool)).all()
+    assert {found[f"a: region: {name}"].fill for name in ("x", "<y>")} == {"none"}
+    focused = panel.planes(focus=20)[0].traces
+    assert [trace.uid for trace in focused if trace.fill == "toself"] == ["region: <y>"]
     for name in ("x", "<y>"):
         dots = np.stack([found[f"a: {name}"].x, found[f"a: {name}"].y])
         ellipse = np.stack([found[f"a: region: {name}"].x, found[f"a: region: {name}"].y])
@@ -148,7 +151,7 @@ def test_the_scrubber_moves_only_the_encoder_with_snapshots(panel):
 def test_the_axes_may_be_fitted_on_the_first_step(sentences, embeddings):
     snapshots = {0: embeddings, 50: embeddings[::-1]}
     panel = EmbeddingMap(sentences, {"SimCSE": snapshots}, fit_on="first")
-    assert "the axes are those of step 0" in panel.explain(panel.state)
+    assert "their axes are the components of step 0" in panel.explain(panel.state)
     expected = project(snapshots, "first").points[50]
     assert_allclose(points(panel)[0].x, expected[:, 0], atol=1e-4)
 
@@ -173,7 +176,7 @@ def test_the_summary_tells_spread_and_variance(sentences):
     square = [[1, 1, 0.0], [1, -1, 0], [-1, 1, 0], [-1, -1, 0], [1, 1, 0]]
     text = repr(EmbeddingMap(sentences, {"a": {7: square}}, color=list("uvwxy"), color_title="letter"))
     assert text == (
-        "Map of 5 sentences, coloured by letter (principal components of vectors of length 1)\n"
+        "Map of 5 sentences, coloured by letter (PCA of vectors of length 1)\n"
         "  a, step 7  spread 0.980  axes hold 58% + 42% of the variance of step 7"
     )
 
@@ -374,10 +377,7 @@ def test_umap_is_fitted_on_one_step_and_the_others_are_placed(monkeypatch):
         assert int(np.argmin(distances)) == k
 
 
-@pytest.mark.parametrize(
-    "loaded, words", [(False, "fitting UMAP \u2026, about half a minute the first time"), (True, "fitting UMAP \u2026")]
-)
-def test_what_takes_long_is_said_before_it_starts_and_no_longer(monkeypatch, loaded, words):
+def test_what_takes_long_is_said_before_it_starts_and_no_longer(monkeypatch):
     """What takes long is said before it starts and no longer when it is done."""
     from cselab_widgets.panels import embedding_map
 
@@ -389,10 +389,9 @@ def test_what_takes_long_is_said_before_it_starts_and_no_longer(monkeypatch, loa
         return Projection({step: rows[:, :2] for step, rows in taken.items()}, 9, None, method)
 
     monkeypatch.setattr(embedding_map, "project", slowly)
-    monkeypatch.setattr(embedding_map, "umap_is_loaded", lambda: loaded)
     control = panel.widget.children[0].children
     next(one for one in control if getattr(one, "value", None) == "PCA").value = "UMAP"
-    assert said == [words]
+    assert said == ["fitting UMAP \u2026, about half a minute the first time"]
     assert control[-1].value == ""
     assert panel.busy_message({"step": 0}) == ""  # it is known now
 
@@ -409,4 +408,4 @@ def test_the_title_counts_the_neighbours_with_the_same_name():
     near = [[1, 0], [1, 0.1], [0, 1], [0.1, 1]]
     for names, share in (("xxyy", 1 / 3), ("xxxy", 1 / 2), ("wxyz", 0)):  # three neighbours each: all others
         drawn = EmbeddingMap(list("abcd"), {"toy": near}, color=list(names), color_title="topic").figure()
-        assert drawn.layout.title.text == f"toy: {share:.0%} of neighbours share the topic"
+        assert drawn.layout.title.text == f"toy: {share:.0%} of the 3 nearest sentences share the topic"

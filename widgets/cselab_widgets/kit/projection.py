@@ -1,6 +1,5 @@
 """Embeddings of several training steps in one plane, so that movement between steps means something."""
 
-import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -156,11 +155,6 @@ def _tsne(rows: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n 2"]:
     start = _pca(rows, 2).transform(rows)
     start = 1e-4 * start / start[:, 0].std()
     return TSNE(perplexity=min(30, (len(rows) - 1) / 3), init=start, random_state=SEED).fit_transform(rows)
-
-
-def umap_is_loaded() -> bool:
-    """Whether UMAP was used in this process, and so has compiled itself."""
-    return "umap" in sys.modules
 
 
 def _umap(rows: Float[np.ndarray, "n d"]) -> Any:

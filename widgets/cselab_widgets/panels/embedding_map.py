@@ -15,7 +15,7 @@ from ..kit.fields import State, shown
 from ..kit.inputs import index_pairs, snapshots, texts, values
 from ..kit.panel import SVG_POINTS, Panel
 from ..kit.planes import Plane, rounded, written
-from ..kit.projection import PCA, PROJECTIONS, TSNE, UMAP, Projection, project, umap_is_loaded, unit_rows
+from ..kit.projection import PCA, PROJECTIONS, TSNE, UMAP, Projection, project, unit_rows
 from ..kit.theme import INK, NUMERIC_SCALE, Style, category_styles
 
 if TYPE_CHECKING:
@@ -300,7 +300,8 @@ def planes(state: EmbeddingMapState) -> list[Plane]:
         "coloraxis": {"colorscale": NUMERIC_SCALE, "colorbar": {"title": scale, "outlinewidth": 0, "thickness": 14}},
         "transition": {"duration": MORPH, "easing": "cubic-in-out", "ordering": "traces first"},
     }
-    traces = [_region(name, points[rows], state.styles[name]) for name, rows in _clusters(data)]
+    active = "" if state.focus is None else data.names[state.focus]
+    traces = [_region(name, points[rows], state.styles[name], name == active) for name, rows in _clusters(data)]
     traces += [_lines(state, points)] if data.pairs else []
     traces += _points(state, points)
     traces += [_nearest(state, points), _names(state, points)]
@@ -329,7 +330,8 @@ def _answer(state: EmbeddingMapState) -> str:
     title = _titled(*state.current)
     if not state.coloring or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
         return escape(title)
-    answer = f"{escape(title)}: {_shares(state, *state.current).mean():.0%} of neighbours share the "
+    count = state.data.nearest(*state.current).shape[1]
+    answer = f"{escape(title)}: {_shares(state, *state.current).mean():.0%} of the {count} nearest sentences share the "
     answer += escape(state.coloring.title) or "colour"
     others = [one for one in state.shown_steps.items() if one != state.current][:1]
     return answer + "".join(f"; {escape(one[0])}: {_shares(state, *one).mean():.0%}" for one in others)
@@ -338,10 +340,7 @@ def _answer(state: EmbeddingMapState) -> str:
 def summary(state: EmbeddingMapState) -> str:
     """The map of each encoder, a line each, with the spread of its points in the plane."""
     colored = f", coloured by {state.coloring.title}" if state.coloring and state.coloring.title else ""
-    how = {PCA: "principal components", UMAP: "UMAP", TSNE: "t-SNE"}.get(
-        state.projection, "principal components from the second on"
-    )
-    lines = [f"Map of {len(state.sentences)} sentences{colored} ({how} of vectors of length 1)"]
+    lines = [f"Map of {len(state.sentences)} sentences{colored} ({state.projection} of vectors of length 1)"]
     width = max(map(len, titles(state)))
     for plane, title in zip(state.planes.values(), titles(state), strict=True):
         points = plane.points[plane.at(state.step)]
@@ -361,18 +360,18 @@ def explain(state: EmbeddingMapState) -> str:
     """The meaning of the map, and its limits."""
     linear = next(iter(state.planes.values())).linear
     several = len(state.planes) > 1 or bool(state.steps)
-    text = "Near dots are sentences with a high cosine" + (
+    text = "Sentences close together have a high cosine" + (
         ", as far as two components can show." if linear else "; larger distances mean nothing."
     )
     fitted = " and ".join(map(str, sorted({p.fitted_on for p in state.planes.values() if p.fitted_on is not None})))
     if linear and several:
-        of = f"; the axes are those of step {fitted}" if fitted else ""
-        text += f" All have one scale{of}."
+        of = f"; their axes are the components of step {fitted}" if fitted else ""
+        text += f" All maps have one scale{of}."
     elif state.projection == TSNE and several:
         text += " t-SNE cannot place new vectors: each encoder and each step is a separate map."
     elif state.projection == UMAP and state.steps:
         text += f" All remaining steps are placed into the map of step {fitted}."
-    return text + " An ellipse spans one standard deviation. Lasso dots to select them."
+    return text + " Ellipses span one standard deviation. Lasso dots to select them."
 
 
 class EmbeddingMap(Panel):
@@ -481,8 +480,7 @@ class EmbeddingMap(Panel):
         method = changes.get("projection", self.state.projection)
         if method not in (UMAP, TSNE) or data.knows(method, step):
             return ""
-        first = ", about half a minute the first time" if method == UMAP and not umap_is_loaded() else ""
-        return f"fitting {method} \u2026{first}"
+        return f"fitting {method} \u2026" + ", about half a minute the first time" * (method == UMAP)
 
     clicks = "focus"
 
@@ -534,31 +532,30 @@ def _ellipse(points: np.ndarray) -> np.ndarray:
     return points.mean(0) + circle @ axes.T
 
 
-def _region(name: str, points: np.ndarray, style: Style) -> go.Scatter:
-    """The ellipse about a group, in its colour."""
+def _region(name: str, points: np.ndarray, style: Style, active: bool) -> go.Scatter:
+    """The ellipse about a group, in its colour; that of the sentence in focus is filled."""
     ellipse = _ellipse(points)
     return go.Scatter(
         x=rounded(ellipse[:, 0]),
         y=rounded(ellipse[:, 1]),
         uid=f"region: {name}",
         mode="lines",
-        fill="toself",
-        opacity=0.16,
-        fillcolor=style.color,
-        line={"color": style.color, "width": 0},
-        cliponaxis=False,
+        fill="toself" if active else "none",
+        opacity=0.6,
+        line={"color": style.color, "width": 1.5},
         hoverinfo="skip",
     )
 
 
 def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
-    """The name of each group in its colour, at the outer end of its ellipse; the names do not overlap."""
+    """The name of each group in its colour, outside the outer end of its ellipse; the names do not overlap."""
     wide, tall = np.array([0.3, 0.09]) * np.ptp(points, axis=0)
     placed: list[tuple[np.ndarray, str]] = []
     for name, rows in _clusters(state.data):
-        ellipse = _ellipse(points[rows])
-        outwards = (ellipse - points.mean(0)) @ (points[rows].mean(0) - points.mean(0))
-        at = ellipse[outwards.argmax()]
+        ellipse, centre = _ellipse(points[rows]), points[rows].mean(0)
+        outwards = (ellipse - points.mean(0)) @ (centre - points.mean(0))
+        at = 1.15 * ellipse[outwards.argmax()] - 0.15 * centre
+        at[0] = np.clip(at[0], *np.quantile(points[:, 0], [0.1, 0.9]))
         placed.append((at, f'<span style="color:{state.styles[name].color}"><b>{escape(name)}</b></span>'))
     placed.sort(key=lambda one: one[0][1])
     for number, (at, _) in enumerate(placed):
@@ -574,7 +571,7 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
     data, named = state.data, bool(_clusters(state.data))
     scatter = go.Scatter if len(data.sentences) <= SVG_POINTS else go.Scattergl
     size = 10 if len(data.sentences) <= 300 else 6
-    opacity = np.full(len(data.sentences), 0.85 if state.focus is None else 0.35)  # faded: not among the nearest
+    opacity = np.full(len(data.sentences), 0.85 if state.focus is None else 0.55)  # faded: not among the nearest
     opacity[[near.row for near in state.nearest] + [state.focus] * (state.focus is not None)] = 1
     traces = []
     for name, rows in data.groups.items():
@@ -596,7 +593,7 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
                 hoverinfo="none",  # the sentence stands beside the map
                 selectedpoints=None if state.picked is None else np.flatnonzero(np.isin(rows, state.picked)).tolist(),
                 selected={"marker": {"opacity": 1, "size": size + 3}},
-                unselected={"marker": {"opacity": 0.12}},
+                unselected={"marker": {"opacity": 0.25}},
             )
         )
     return traces
@@ -713,7 +710,7 @@ def _nearest_list(state: EmbeddingMapState, focus: int) -> str:
         f'<tr><td class="number">{near.cosine:.2f}</td>{_sentence(state, near.row)}{place}</tr>'
         for near, place in zip(nearest, places, strict=True)
     )
-    words = f"Nearest to &ldquo;<b>{escape(state.sentences[focus])}</b>&rdquo; by cosine in full width{share}."
+    words = f"Nearest to &ldquo;<b>{escape(state.sentences[focus])}</b>&rdquo; by cosine over all dimensions{share}."
     return f"<p>{words}</p><table><tr>{heads}</tr>{rows}</table>"
 
 

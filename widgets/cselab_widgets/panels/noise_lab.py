@@ -163,21 +163,15 @@ def summary(state: NoiseLabState) -> str:
     clouds, row = state.clouds, state.sentence
     beyond = int((clouds.radius > clouds.distance).sum())
     lines = [
-        f"Dropout noise of {len(state.passes)} passes over {len(state.sentences)} sentences",
+        f"Dropout noise of {len(state.passes)} passes over {len(state.sentences)} sentences; the variance of +noise is "
+        f"{state.variance:g}, and -noise averages {state.mean_of} passes",
         f"  {state.sentences[row]!r}: cloud of radius {clouds.radius[row]:.3f}, nearest neighbour at "
         f"{clouds.distance[row]:.3f}: {state.sentences[clouds.nearest[row]]!r}",
         f"  {beyond} of {len(state.sentences)} clouds have a radius larger than the distance to the nearest sentence",
     ]
-    share = state.variance / state.mean_square
-    settings = {
-        "+noise": f"variance {state.variance:g}, {share:.3f} of a coordinate's mean square",
-        "-noise": f"K = {state.mean_of}",
-    }
     for kind, (positives, negatives) in state.cosines.items():
-        lines.append(
-            f"  {kind:11}  positives {positives.mean():.3f}  negatives {negatives.mean():.3f} ± {negatives.std():.3f}"
-            + (f"  ({settings[kind]})" if kind in settings else "")
-        )
+        told = f"positives {positives.mean():.3f}  negatives {negatives.mean():.3f} ± {negatives.std():.3f}"
+        lines.append(f"  {kind:11}  {told}")
     return "\n".join(lines)
 
 
