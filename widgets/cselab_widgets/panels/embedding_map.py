@@ -330,9 +330,10 @@ def _answer(state: EmbeddingMapState) -> str:
     title = _titled(*state.current)
     if not state.coloring or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
         return escape(title)
-    count = state.data.nearest(*state.current).shape[1]
-    answer = f"{escape(title)}: {_shares(state, *state.current).mean():.0%} of the {count} nearest sentences share the "
-    answer += escape(state.coloring.title) or "colour"
+    answer = f"{escape(title)}: {_shares(state, *state.current).mean():.0%} of the "
+    answer += (
+        f"{min(NEIGHBOURS, len(state.sentences) - 1)} nearest share the {escape(state.coloring.title) or 'colour'}"
+    )
     others = [one for one in state.shown_steps.items() if one != state.current][:1]
     return answer + "".join(f"; {escape(one[0])}: {_shares(state, *one).mean():.0%}" for one in others)
 

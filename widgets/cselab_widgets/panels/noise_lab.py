@@ -391,7 +391,7 @@ def _cosines(state: NoiseLabState) -> Plane:
     gaps = [f"\u00a0\u00a0gap {gap:.2f}" for gap in apart]
     traces.append(written([1.03] * len(gaps), places, gaps, "gaps"))
     return Plane(
-        f"Cosines of positives are {apart[0]:.2f} above those of negatives; with added noise, {apart[1]:.2f}",
+        f"Positives are {apart[0]:.2f} above negatives; added noise changes this gap to {apart[1]:.2f}",
         traces,
         {"title": {"text": "cosine"}, "range": [min(low) - 0.03, 1.03]},
         {
@@ -400,7 +400,8 @@ def _cosines(state: NoiseLabState) -> Plane:
             "ticks": "",
         },
         tall=280,
-        words="Boxes hold half of the pairs, whiskers 90 %; a gap parts two means. \u2212noise averages K passes. "
-        f"The variance \u03c3\u00b2 is {state.variance / state.mean_square:.2g} times a coordinate's mean square.",
+        words="Boxes hold half of the pairs about the median, whiskers 90%. The gap is the difference of the means; a "
+        "larger gap is not better: off-dropout, a positive is the same vector and teaches nothing. The variance "
+        f"\u03c3\u00b2 is {state.variance / state.mean_square:.2g} times a coordinate's mean square.",
         layout={"boxmode": "group"},
     )

@@ -163,8 +163,9 @@ def summary(state: TrainingMonitorState) -> str:
 
 def explain(state: TrainingMonitorState) -> str:
     """The content, and the effects of the buttons."""
-    seeds = any(len(histories) > 1 for histories in state.others.values())
-    others = " The line of several finished runs is their mean, in a band from the lowest to the highest." * seeds
+    others = " The line of several finished runs is their mean, in a band from the lowest to the highest." * bool(
+        state.others
+    )
     others += " The dotted line is the last run." * bool(state.last)
     held = {
         "paused": " Paused: the weights are those of the step shown.",
@@ -512,17 +513,16 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
 
 def _ends(state: TrainingMonitorState) -> str:
     """The last dev scores of finished runs; methods are undecided whose runs overlap, or of which one ran once."""
-    ends, counts, told = [], [], []
+    ends, told = [], []
     for name, histories in state.others.items():
         *_, low, high = band(histories, "score")
         if low:
             ends.append((low[-1], high[-1]))
-            counts.append(len(histories))
             scores = f"{low[-1]:.1f}" + f" to {high[-1]:.1f}" * (low[-1] < high[-1])
             runs = f"{len(histories)} run{'s' * (len(histories) > 1)}"
             told.append(f"{escape(name)} {scores} ({runs})".replace(" ", "\u00a0"))
     overlap = any(low <= high for (_, high), (low, _) in pairwise(sorted(ends)))
-    undecided = ": undecided" * (len(ends) > 1 and (overlap or min(counts) < 2))
+    undecided = ": undecided" * (len(ends) > 1 and (overlap or min(map(len, state.others.values())) < 2))
     return f"Dev score at the end: {', '.join(told)}{undecided}" if told else ""
 
 
