@@ -504,7 +504,8 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
     lines, dots = [], []
     for method, path in state.paths.items():
         scored = [(at.step, at.score) for at in path if at.score is not None]
-        here = [one for one in scored if one[0] <= state.step][-1:]
+        past = [one for one in scored if one[0] <= state.step]
+        here, higher = past[-1:], sorted(past[-2:], key=lambda one: one[1])[-1:]
         single = len(state.seeds[method]) == 1
         common = {"hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>"}
         color = styles[method].color
@@ -526,7 +527,7 @@ def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], nu
                 x=[step for step, _ in here],
                 y=rounded(score for _, score in here),
                 text=[f"{score:.1f}" for _, score in here],
-                textposition="top center",
+                textposition="top center" if here == higher else "bottom center",  # beside its line
                 uid=f"{method}: score here",
                 mode="markers+text",
                 marker={"color": color, "size": 16},
