@@ -477,7 +477,9 @@ def _medians(encoder: str, cosines: np.ndarray, bands: Bands, end: float) -> lis
         marker={"size": 9, "color": INK},
         hovertemplate="median %{x:.2f}<extra></extra>",
     )
-    numbers = [f"{middle:.2f} ({len(rows)})" for middle, rows in zip(middles, bands.rows, strict=True)]
+    numbers = [
+        f"{middle:.2f} ({len(rows)})".replace("-", "\u2212") for middle, rows in zip(middles, bands.rows, strict=True)
+    ]
     told = [*numbers, "median (pairs)"]
     return [path, written([end] * len(told), [*levels, len(bands) + 0.12], told, f"{encoder}: numbers")]
 
