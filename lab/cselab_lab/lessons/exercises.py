@@ -635,7 +635,7 @@ def _returned(function: Callable, example: Example, trained: bool) -> Any:
     return result if isinstance(result, list | tuple) else [result]
 
 
-def numbers_of(value: object) -> Any:
+def numbers_of(value: Any) -> Any:
     """The numbers of a number, list, array or tensor in float64; None where it holds no numbers."""
     if getattr(getattr(value, "dtype", None), "kind", "") in {*NO_NUMBERS}:  # text in an array is no number either
         value = value.tolist()
@@ -834,7 +834,7 @@ def _shown(numbers: Any) -> str:
     return f"{numbers.size} numbers [{inside}{dots}]" if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
 
 
-def kind_of(value: object) -> str:
+def kind_of(value: Any) -> str:
     """The type of a value, with its shape or its text where that is short: `"a Tensor of shape (8, 2)"`."""
     name = type(value).__name__.removeprefix("nd")
     kind = f"an {name}" if name[0] in "aeioAEIO" else f"a {name}"
