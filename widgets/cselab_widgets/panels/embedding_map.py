@@ -467,7 +467,7 @@ class EmbeddingMap(Panel):
         """
         state = super()._changed(changes)
         if "find" in changes:
-            rows = state.matching(state.find) if state.find else ()
+            rows: tuple[int, ...] = state.matching(state.find) if state.find else ()
             return replace(state, selection=rows, listed=rows, focus=rows[0] if len(rows) == 1 else None)
         if state.selection != self.state.selection:
             return replace(state, listed=state.selection, find="")
@@ -619,6 +619,7 @@ def _nearest(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
     """A star from the sentence in focus to its nearest in full width."""
     x, y = [], []
     for at, _ in state.nearest:
+        assert state.focus is not None  # its neighbours
         x += [*rounded(points[[state.focus, at], 0]), None]
         y += [*rounded(points[[state.focus, at], 1]), None]
     return go.Scatter(
@@ -680,10 +681,10 @@ def _beside(state: EmbeddingMapState) -> str:
     if state.focus is not None:
         return _nearest_list(state, state.focus)
     if state.picked is not None:
-        rows = "".join(f"<tr>{_sentence(state, row)}</tr>" for row in state.picked[:LISTED])
+        lines = "".join(f"<tr>{_sentence(state, row)}</tr>" for row in state.picked[:LISTED])
         more = f"<p>and {len(state.picked) - LISTED} more</p>" if len(state.picked) > LISTED else ""
-        return f"<p>{escape(_picked_in_words(state))}</p><table>{rows}</table>{more}"
-    if len(state.sentences) > SVG_POINTS or not (groups := _clusters(state.data))[1:]:
+        return f"<p>{escape(_picked_in_words(state))}</p><table>{lines}</table>{more}"
+    if len(state.sentences) > SVG_POINTS or not state.coloring or not (groups := _clusters(state.data))[1:]:
         return ""
     shares = [_shares(state, *one) for one in state.shown_steps.items()]
     heads = "".join(f'<th class="number">{escape(title)}</th>' for title in titles(state))

@@ -114,7 +114,7 @@ def answer(state: MethodMapState) -> str:
     from cselab_lab.lessons.pipeline_diff import STAGES
 
     year, rows = max(state.groups.items(), key=lambda group: len(group[1]))
-    rows = range(len(state.cards)) if state.by == FAMILY else rows
+    rows = list(range(len(state.cards))) if state.by == FAMILY else rows
     changed = [row for row in rows if state.cards[row].stages]  # not SimCSE itself
     touched = state.touched(changed)
     most, least = (choose(STAGES, key=lambda stage: touched[stage]) for choose in (max, min))

@@ -163,9 +163,9 @@ def _numbers(state: PaperVsOursState) -> list[Plane]:
         _dots("ours", HERE, "circle", lines, ours, places),
     ]
     reach = np.array([[dots.x + dots.error_x.array, dots.x - dots.error_x.arrayminus] for dots in traces])
-    reach = [*reach[np.isfinite(reach)]] or [0.0, 1.0]
-    room = 0.04 * float(np.ptp(reach)) or 1.0
-    ends = [min(reach) - room, max(reach) + room]
+    values = [*reach[np.isfinite(reach)]] or [0.0, 1.0]
+    room = 0.04 * float(np.ptp(values)) or 1.0
+    ends = [min(values) - room, max(values) + room]
     text = _beside(lines, theirs, ours, "+.1f" if state.of_gains else ".1f")
     traces.append(written(ends[1:] * len(text), [*places, len(lines)], text, "numbers"))
     across = {"title": {"text": _unit(state)}, "range": ends, "zeroline": state.of_gains, "zerolinecolor": INK}
