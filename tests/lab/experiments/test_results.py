@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import pytest
-from cselab_lab.experiments import EXPERIMENTS, get_experiment, read_results, report, run_experiment
+from cselab_lab.experiments import EXPERIMENTS, get_experiment, read_results, report, run_experiment, with_changes
 from cselab_lab.experiments.store import JobRecord, Store
 from pandas import isna
 from small_experiment import DEV, write_lines
@@ -181,7 +181,8 @@ RESULTS = ROOT / "results"
 )
 def test_every_committed_line_is_found_by_the_reader_and_its_hash_is_that_of_its_settings(path):
     name, _, profile = path.stem.rpartition(".")
-    found = read_results(name, profile, path.parent)
+    base, _, corpus = profile.partition("-")  # wiki-simplewiki-1m
+    found = read_results(name, with_changes(base, corpus=corpus or None), path.parent)
     lines = Store(RESULTS, name, profile).read()
     assert found.other == 0 and lines
     assert all(key == record.spec.hash == record.hash for key, record in lines.items())
