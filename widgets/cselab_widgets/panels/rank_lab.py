@@ -124,7 +124,7 @@ class RankLabState(State):
     def sizes(self) -> tuple[int, ...]:
         """The batch sizes of the lines: to where the batch has all dimensions, and beyond."""
         far = round(max(1.6 * self.dimensions, 1.1 * self.rows))
-        return tuple(sorted({*np.geomspace(2, far, 60).astype(int).tolist(), self.size, self.enough}))
+        return tuple(sorted({*np.geomspace(2, far, 60).astype(int).tolist(), self.enough}))
 
     @cached_property
     def losses(self) -> dict[str, float]:
