@@ -389,7 +389,7 @@ def _cosines(state: NoiseLabState) -> Plane:
     how = ("one mask", f"\u03c3\u00b2 = {state.variance:g}", f"K = {state.mean_of}", "no mask")
     apart = [float(one.mean() - other.mean()) for one, other in state.cosines.values()]
     gaps = [f"\u00a0\u00a0gap {gap:.2f}" for gap in apart]
-    traces.append(written([1.03] * len(gaps), places, gaps, "gaps"))
+    traces.append(written([1.03] * len(gaps), places, gaps, "means apart"))
     return Plane(
         f"Positives are {apart[0]:.2f} above negatives; added noise changes this gap to {apart[1]:.2f}",
         traces,

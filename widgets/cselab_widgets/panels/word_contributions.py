@@ -133,7 +133,7 @@ class WordContributions(Panel):
     See also: `cselab.encoders.explain_cosine`, the numbers and their formula; `PairExplorer`, whether the cosines of
     graded pairs follow the grades.
 
-    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:90])
+    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:86])
     A cat sleeps. / A cat is asleep.
     micro: cosine 0.780, 9 % of it from sleeps and asleep
     """
