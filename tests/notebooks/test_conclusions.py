@@ -16,7 +16,7 @@ import numpy as np
 import pictures
 import pytest
 from cells import table
-from cselab_lab.experiments import Above, read_results
+from cselab_lab.experiments import Above, read_results, with_changes
 from cselab_lab.experiments.growth import by_size
 from cselab_lab.experiments.verdicts import judge
 from cselab_lab.headless.notebook_folder import bundled_notebooks
@@ -238,6 +238,17 @@ def cells_of(page, line, above=""):
     page = page[page.index(above) :].partition("\n\n")[0] if above else page
     (cells,) = re.findall(rf"^\| {re.escape(line)} \|(.*)\|$", page, re.M)
     return [cell.strip() for cell in cells.replace("\u00a0", " ").split("|")]
+
+
+@pytest.mark.parametrize(
+    "row", ["SimCSE", "Focal-InfoNCE", "WhitenedCSE, 3 passes", "ImSimCSE, released", "ImSimCSE, paper"]
+)
+def test_the_unfinished_table_on_wikipedia_has_the_recorded_scores(row):
+    found = read_results("wiki", with_changes("wiki", corpus="simplewiki-1m"))
+    scores, simcse = found.values(row, "Avg."), found.values("SimCSE", "Avg.")
+    gains = {seed: f" ({score - simcse[seed]:+.1f})" * (row != "SimCSE") for seed, score in scores.items()}
+    expected = [f"{scores[seed]:.1f}{gains[seed]}" if seed in scores else "" for seed in sorted(simcse)]
+    assert cells_of(PAGE, row, "| [CLS], mean of the seven sets (over SimCSE)") == expected
 
 
 def recorded(name, row, column="Avg."):
