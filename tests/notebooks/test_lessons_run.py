@@ -20,7 +20,8 @@ LESSONS = [path for path in NOTEBOOKS if path.stem[:2].isdecimal()]
 LARGEST = 600_000  # bytes of a page besides plotly.js; the gallery carries what all panels answer without a kernel
 
 
-ALL_DRAWN = "[...document.querySelectorAll('.figure')].every(one => !one.offsetWidth || one.querySelector('.main-svg'))"
+ALL_DRAWN = """[...document.querySelectorAll('.figure, .cselab-figure')].every(
+    one => !one.offsetWidth || one.querySelector('.main-svg'))"""
 FIRST_PICTURE = """() => {
     const all = [...document.querySelectorAll("main .figure, main svg, main img")]
     const seen = all.map(one => one.getBoundingClientRect())
