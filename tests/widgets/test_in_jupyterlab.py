@@ -224,7 +224,7 @@ def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
     box = point.bounding_box()
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     told("focus", lambda row: row is not None)
-    expect(page.locator(".cselab-reads").first).to_contain_text("by cosine over all dimensions")
+    expect(page.locator(".cselab-reads").first).to_contain_text("over all dimensions")
     told("selected", inside)  # the redraws since then have not undone it
     expect(faded).to_have_count(30 - len(inside))
 

@@ -121,7 +121,7 @@ def test_embedding_map_opens_at_what_gained_the_most():
     assert state.focus == np.argmax(np.subtract(gained[1], gained[0])) and gained[0][state.focus] < 10
     name = names[state.focus]
     beside = panel.planes()[0].reads
-    assert f": 10 of 10 are {name}, {gained[0][state.focus]} of 10 in plain" in beside
+    assert f": 10 of 10 are {name}; under plain, {gained[0][state.focus]}." in beside
     assert f"&ldquo;<b>{name} &lt;{state.focus}&gt;</b>&rdquo;" in beside
     assert EmbeddingMap(list("abc"), {"a": rows(3)}, color=list("xyy")).state.focus is None  # nothing to compare
 
@@ -177,7 +177,7 @@ def test_the_summary_tells_spread_and_variance(sentences):
     text = repr(EmbeddingMap(sentences, {"a": {7: square}}, color=list("uvwxy"), color_title="letter"))
     assert text == (
         "Map of 5 sentences, coloured by letter (PCA of vectors of length 1)\n"
-        "  a, step 7  spread 0.980  axes hold 58% + 42% of the variance of step 7"
+        "  a, step 7  spread 0.980  axes hold 58 % + 42 % of the variance of step 7"
     )
 
 
@@ -312,8 +312,8 @@ def test_without_a_sentence_the_shares_of_each_name_stand_beside_the_map():
     near = np.repeat([[1.0, 0], [0, 1]], 2, axis=0)
     mixed = np.array([[1.0, 0], [0, 1], [0.1, 1], [1, 0.1]])
     panel = EmbeddingMap(list("abcd"), {"one": near, "other": mixed}, color=list("xxyy"), focus=None)
-    shares = re.findall(r'(\w)</td><td class="number">(\d+%)</td><td class="number">(\d+%)', panel.planes()[0].reads)
-    assert shares == [("x", "33%", "33%"), ("y", "33%", "33%")]  # of three neighbours, all others
+    shares = re.findall(r'(\w)</td><td class="number">(\d+ %)</td><td class="number">(\d+ %)', panel.planes()[0].reads)
+    assert shares == [("x", "33 %", "33 %"), ("y", "33 %", "33 %")]  # of three neighbours, all others
 
 
 def test_pca_without_its_first_component_shows_the_second(sentences, embeddings):
@@ -408,4 +408,6 @@ def test_the_title_counts_the_neighbours_with_the_same_name():
     near = [[1, 0], [1, 0.1], [0, 1], [0.1, 1]]
     for names, share in (("xxyy", 1 / 3), ("xxxy", 1 / 2), ("wxyz", 0)):  # three neighbours each: all others
         drawn = EmbeddingMap(list("abcd"), {"toy": near}, color=list(names), color_title="topic").figure()
-        assert drawn.layout.title.text == f"toy: {share:.0%} of the 3 nearest share the topic"
+        assert (
+            drawn.layout.title.text == f"toy: of the 3 sentences nearest to each, {100 * share:.0f} % share its topic"
+        )

@@ -26,7 +26,8 @@ LISTED = 10  # selected sentences named below the plot
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
 COSINES = 2**22  # at a time, of all pairs: 20,000 sentences need 50 MB
 NAMED = 12  # clusters with their names in the map
-READ = '<p class="cselab-read">Point at a dot to read its sentence; click it for its ten nearest.</p>'
+READ = '<p class="cselab-read">Point at a dot to read its sentence.<br>Click it for its ten nearest.</p>'
+MORE = '<label class="cselab-more"><input type="checkbox"> show all</label>'  # after five, on a narrow page
 MORPH = 700  # milliseconds from one encoder or step to the next
 
 
@@ -330,12 +331,11 @@ def _answer(state: EmbeddingMapState) -> str:
     title = _titled(*state.current)
     if not state.coloring or len(state.data.groups) < 2 or len(state.sentences) > SVG_POINTS:
         return escape(title)
-    answer = f"{escape(title)}: {_shares(state, *state.current).mean():.0%} of the "
-    answer += (
-        f"{min(NEIGHBOURS, len(state.sentences) - 1)} nearest share the {escape(state.coloring.title) or 'colour'}"
-    )
+    count, kind = min(NEIGHBOURS, len(state.sentences) - 1), escape(state.coloring.title) or "colour"
+    share = 100 * _shares(state, *state.current).mean()
+    answer = f"{escape(title)}: of the {count} sentences nearest to each, {share:.0f} % share its {kind}"
     others = [one for one in state.shown_steps.items() if one != state.current][:1]
-    return answer + "".join(f"; {escape(one[0])}: {_shares(state, *one).mean():.0%}" for one in others)
+    return answer + "".join(f" ({escape(one[0])}: {100 * _shares(state, *one).mean():.0f} %)" for one in others)
 
 
 def summary(state: EmbeddingMapState) -> str:
@@ -347,7 +347,7 @@ def summary(state: EmbeddingMapState) -> str:
         points = plane.points[plane.at(state.step)]
         spread = np.sqrt(((points - points.mean(axis=0)) ** 2).sum(axis=1).mean())
         if plane.explained is not None:
-            shares = " + ".join(f"{share:.0%}" for share in plane.explained)
+            shares = " + ".join(f"{100 * share:.0f} %" for share in plane.explained)
             told = f"spread {spread:.3f}  axes hold {shares} of the variance{_fitted_on(plane)}"
         else:
             told = f"fitted{_fitted_on(plane)}" if plane.fitted_on is not None else "a separate map"
@@ -372,7 +372,7 @@ def explain(state: EmbeddingMapState) -> str:
         text += " t-SNE cannot place new vectors: each encoder and each step is a separate map."
     elif state.projection == UMAP and state.steps:
         text += f" All remaining steps are placed into the map of step {fitted}."
-    return text + " Ellipses span one standard deviation. Lasso dots to select them."
+    return text + " An ellipse spans one standard deviation of its group each way. Lasso dots to select them."
 
 
 class EmbeddingMap(Panel):
@@ -542,29 +542,27 @@ def _region(name: str, points: np.ndarray, style: Style, active: bool) -> go.Sca
         uid=f"region: {name}",
         mode="lines",
         fill="toself" if active else "none",
-        opacity=0.6,
-        line={"color": style.color, "width": 1.5},
+        fillcolor=f"{style.color}26",
+        line={"color": f"{style.color}99", "width": 1.5},
         hoverinfo="skip",
     )
 
 
 def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
-    """The name of each group in its colour, outside the outer end of its ellipse; the names do not overlap."""
-    wide, tall = np.array([0.3, 0.09]) * np.ptp(points, axis=0)
-    placed: list[tuple[np.ndarray, str]] = []
-    for name, rows in _clusters(state.data):
-        ellipse, centre = _ellipse(points[rows]), points[rows].mean(0)
-        outwards = (ellipse - points.mean(0)) @ (centre - points.mean(0))
-        at = 1.15 * ellipse[outwards.argmax()] - 0.15 * centre
-        at[0] = np.clip(at[0], *np.quantile(points[:, 0], [0.1, 0.9]))
-        placed.append((at, f'<span style="color:{state.styles[name].color}"><b>{escape(name)}</b></span>'))
-    placed.sort(key=lambda one: one[0][1])
-    for number, (at, _) in enumerate(placed):
-        for below, _ in placed[:number]:
-            if abs(at[0] - below[0]) < wide:
-                at[1] = max(at[1], below[1] + tall)
-    x, y = (rounded(at[side] for at, _ in placed) for side in (0, 1))
-    return written(x, y, [name for _, name in placed], "names", "middle center", textfont={"size": 15})
+    """The name of each group in its colour, where its ellipse is farthest from the others; the names do not overlap."""
+    groups, size, placed = _clusters(state.data), np.ptp(points, axis=0), []
+    ellipses = [_ellipse(points[rows]) for _, rows in groups]
+    for ellipse in ellipses:
+        places = 1.15 * ellipse - 0.15 * ellipse.mean(0)
+        places[:, 0] = places[:, 0].clip(*np.quantile(points[:, 0], [0.1, 0.9]))
+        others = np.concatenate([points.mean(0)[None], *(one for one in ellipses if one is not ellipse)])
+        room = np.linalg.norm((places[:, None] - others) / size, axis=2).min(1)
+        for at in placed:
+            room[(np.abs(places - at) < [0.3, 0.09] * size).all(1)] -= 9
+        placed.append(places[room.argmax()])
+    x, y = (rounded(at[side] for at in placed) for side in (0, 1))
+    names = [f'<span style="color:{state.styles[name].color}"><b>{escape(name)}</b></span>' for name, _ in groups]
+    return written(x, y, names, "names", "middle center", textfont={"size": 15})
 
 
 def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | go.Scattergl]:
@@ -638,7 +636,7 @@ def _axis(plane: Projection, axis: int, limits: list[float]) -> dict[str, Any]:
     title = plane.method if axis == 0 else ""
     if plane.explained is not None:
         number = axis + 1 + PROJECTIONS.index(plane.method)  # PCA without component 1 begins at the second
-        title = f"component {number}: {plane.explained[axis]:.0%} of the variance"
+        title = f"component {number}: {100 * plane.explained[axis]:.0f} % of the variance"
     bare = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
     return {"title": {"text": title}, "range": limits, "constrain": "domain", **bare}
 
@@ -690,7 +688,7 @@ def _beside(state: EmbeddingMapState) -> str:
     heads = "".join(f'<th class="number">{escape(title)}</th>' for title in titles(state))
     table = f"<tr><th>neighbours of the same {escape(state.coloring.title) or 'colour'}</th>{heads}</tr>"
     for name, rows in groups:
-        cells = "".join(f'<td class="number">{share[rows].mean():.0%}</td>' for share in shares)
+        cells = "".join(f'<td class="number">{100 * share[rows].mean():.0f} %</td>' for share in shares)
         table += f"<tr><td>{_dot(state, name)}{escape(name)}</td>{cells}</tr>"
     return f"<table>{table}</table>"
 
@@ -707,13 +705,13 @@ def _nearest_list(state: EmbeddingMapState, focus: int) -> str:
         heads += f'<th class="number">rank in {title}</th>'
         if mine:
             alike = sum(names[near.row] == mine for near in data.neighbours(*other, focus))
-            share += f", {alike} of {len(nearest)} in {title}"
+            share += f"; under {title}, {alike}"
     rows = "".join(
         f'<tr><td class="number">{near.cosine:.2f}</td>{_sentence(state, near.row)}{place}</tr>'
         for near, place in zip(nearest, places, strict=True)
     )
-    words = f"Nearest to &ldquo;<b>{escape(state.sentences[focus])}</b>&rdquo; by cosine over all dimensions{share}."
-    return f"<p>{words}</p><table><tr>{heads}</tr>{rows}</table>"
+    words = f"Nearest to &ldquo;<b>{escape(state.sentences[focus])}</b>&rdquo;{share}. Cosines are over all dimensions."
+    return f"<p>{words}</p><table><tr>{heads}</tr>{rows}</table>{MORE}"
 
 
 def _example(state: EmbeddingMapState) -> int | None:
