@@ -16,7 +16,8 @@ class Plane(NamedTuple):
 
     `square`: both axes have one scale. `words`: two lines at most, shown under it. `tall`: pixels that its rows need;
     by default the room decides. `layout`: more of Plotly's layout. `reads`: HTML beside the plane; it, or its
-    element `.cselab-read`, gives way to the text of the point under the pointer.
+    element `.cselab-read`, gives way to the text of the point under the pointer. `key`: HTML above all planes; in
+    it `<i>` is the scale of colours of a heat map.
     """
 
     title: str
@@ -28,6 +29,7 @@ class Plane(NamedTuple):
     tall: int = 0
     layout: Mapping[str, Any] = MappingProxyType({})
     reads: str = ""
+    key: str = ""
 
     def figure(self) -> go.Figure:
         """The plane as a Plotly figure; figure.js fits it to its place. The legend names each name once."""
@@ -43,7 +45,7 @@ class Plane(NamedTuple):
             "title": {"text": self.title},
             "xaxis": _axis(self.x, 8),
             "yaxis": {**_axis(self.y, 4), **one_scale},
-            "meta": {"words": self.words, "tall": self.tall, "reads": self.reads},
+            "meta": {"words": self.words, "tall": self.tall, "reads": self.reads, "key": self.key},
             **self.layout,
         }
         # Checked traces take plotly.py ten times as long; the tests check them.

@@ -1,5 +1,6 @@
 """Whitening by hand: its effect on a batch, on held-out sentences, and on the views of one sentence."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -26,7 +27,21 @@ STAGES = ("as it is", "mean removed", "rotated to its axes", "scaled (PCA)", "tu
 CHANNELS = 32  # of the heat maps
 SENTENCES = 640  # of the default batch and the others
 POINTS_DRAWN = 160  # of the two channels
-AXES = torch.tensor([[2, 0], [-2, 0], [0, 0], [0, 2], [0, -2]], dtype=torch.float64)  # two deviations each way
+TURN = np.linspace(0, 2.5 * np.pi, 76)
+ELLIPSE = 2 * np.array([[-1, 0], *zip(np.cos(TURN), np.sin(TURN), strict=True), [0, -1]])  # and its axes
+RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+KEY = (
+    "<span>\u2264\u00a0\u22122</span><i></i><span>\u2265\u00a02</span><span>Diagonal: the variance of a channel. "
+    "Elsewhere: the covariance of two; titles state its mean size. The unit is the mean variance of the batch, before "
+    "or after. White means 1 on the diagonal and 0 elsewhere.</span>"
+)
+
+
+class Power(float):
+    """A number whose text is a power of ten where it is small."""
+
+    def __str__(self) -> str:
+        return re.sub(r"^1e-0?(\d+)$", lambda found: "10⁻" + found[1].translate(RAISED), repr(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +65,7 @@ class WhiteningLabState(State):
     strategy: str = shown("whitening", "list", STRATEGIES, "ZCA", asked=(0, 1))
     batch_size: int = shown("batch size", "slider", "sizes", 512, ge=2, le="most", when="whole", asked=(0, 1))
     broken: bool = shown("break it: a small batch", "toggle", (), False, asked=(0, 1))
-    eps: float = shown("added variance eps", "slider", tuple(10.0**e for e in range(-10, 1)), 1e-6, asked=(1,))
+    eps: float = shown("added variance", "slider", tuple(Power(10.0**e) for e in range(-10, 1)), 1e-6, asked=(1,))
     num_groups: int = shown("groups", "slider", "divisors", 128, ge=1, when="grouped", asked=(0, 1))
     seed: int = 0
     stage: int = shown("stage", "steps", range(len(STAGES)), 4, asked=(2,))
@@ -198,32 +213,35 @@ def planes(state: WhiteningLabState) -> list[Plane]:
     whitened = outcome(state)
     before, after, others = whitened.measured.values()
     few, width = _too_few(state), state.width // state.groups
-    unit = before["variance"] or 1.0
-    apart, varying = (f"{float(f'{others[name]:.2g}'):,g}" for name in ("covariance", "variance"))
+    units = before["variance"] or 1.0, after["variance"]
+    apart, varying = (f"{float(f'{others[name] / units[1]:.2g}'):,g}" for name in ("covariance", "variance"))
     return [
         _covariance(
-            f"Before: variance 1, mean |covariance| {before['covariance'] / unit:.2f}",
+            f"Batch before: {before['covariance'] / units[0]:.2f} off the diagonal",
             "before",
-            whitened.batch / unit**0.5,
+            whitened.batch,
+            units[0],
             whitened,
-            f"Scaled to a mean variance of 1; {min(CHANNELS, state.width)} of {state.width} channels are shown.",
-        ),
+            f"{state.size} sentences; {min(CHANNELS, state.width)} of {state.width} channels are shown.",
+        )._replace(key=KEY),
         _covariance(
-            f"After: only {state.size - 1} of {width} directions are left, variance is {after['variance']:.2f}, not 1"
+            f"Batch after: only {state.size - 1} of {width} directions are left"
             if few
-            else f"After: variance {after['variance']:.2g}, mean |covariance| {after['covariance']:.2f}"
-            + ", but 0 within each group" * state.grouped,
+            else f"Batch after: {after['covariance'] / units[1]:.2f} off the diagonal"
+            + ", 0 within a group" * state.grouped,
             "after",
             whitened.batch_after,
+            units[1],
             whitened,
-            few or f"The {state.size} sentences used to fit the whitening.",
+            few or "The same sentences, whitened.",
         ),
         _covariance(
-            f"Held out: variance {varying}, mean |covariance| {apart}",
+            f"Held out: {varying} on the diagonal, {apart} off it",
             "others",
             whitened.others_after,
+            units[1],
             whitened,
-            f"{len(whitened.others)} sentences not used to fit the whitening.",
+            f"{len(whitened.others)} other sentences, whitened with the mean and the matrix of the batch.",
         ),
         _spectra(state, whitened),
         _two_channels(state, whitened),
@@ -232,15 +250,19 @@ def planes(state: WhiteningLabState) -> list[Plane]:
 
 def summary(state: WhiteningLabState) -> str:
     """The whitening, and the geometry before and after."""
-    lines = [_setting(state)]
+    width = state.width
+    lines = [
+        f"Whitening of {escape(state.source, quote=False)}: {state.strategy}"
+        + f" in {state.groups} groups of {width // state.groups}" * state.grouped
+        + f", added variance {Power(state.eps)!s}, "
+        f"fitted on {state.size} of {len(state.vectors)} sentences of width {width} (seed {state.seed})"
+    ]
     for name, numbers in outcome(state).measured.items():
         lines.append(
             f"  {name:22}  uniformity {numbers['uniformity']:7.3f}  mean cosine {numbers['mean cosine']:6.3f}"
             f"  effective rank {numbers['effective rank']:6.1f}  largest variance {numbers['largest variance']:.3g}"
         )
-    if _too_few(state):
-        lines.append(f"  {_too_few(state)}")
-    return "\n".join(lines)
+    return "\n".join([*lines, f"  {_too_few(state)}"]).rstrip()
 
 
 def details(state: WhiteningLabState) -> str:
@@ -281,7 +303,7 @@ class WhiteningLab(Panel):
     >>> points = np.random.default_rng(0).normal(size=(40, 4)) @ np.diag([3.0, 1.0, 1.0, 0.5])
     >>> lab = WhiteningLab(vectors=points, strategy="ZCA", batch_size=30)
     >>> print(str(lab).splitlines()[0])
-    Whitening of vectors: ZCA, eps 1e-06, fitted on 30 of 40 sentences of width 4 (seed 0)
+    Whitening of vectors: ZCA, added variance 10⁻⁶, fitted on 30 of 40 sentences of width 4 (seed 0)
     """
 
     state_class = WhiteningLabState
@@ -290,7 +312,7 @@ class WhiteningLab(Panel):
     details = staticmethod(details)
     questions = {
         "What does whitening change?": (0, 1, 2),
-        "Is the covariance of held-out sentences white, too?": (3,),
+        "Are held-out sentences white, too?": (3,),
         "How does whitening work?": (4,),
     }
     static_grid = ("strategy", "broken", "num_groups")
@@ -318,14 +340,6 @@ class WhiteningLab(Panel):
             key,
         )
 
-    def page_values(self) -> dict[str, Sequence[Any]]:
-        state = self.state
-        return {
-            "num_groups": [k for k in (4, 16, 128) if k <= state.width],
-            "batch_size": [n for n in (16, 64, 512) if n <= state.most],
-            "eps": (1e-10, 1e-6, 1e-2),
-        }
-
 
 def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     """The two channels with the largest correlation of those that are shown, whitened alone, at a stage."""
@@ -335,27 +349,25 @@ def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     rows = some[:, divmod(int(between.argmax()), len(between))]
     alone = Fitted(rows, "ZCA", 1, state.eps, state.seed)
     stages = [alone.at(stage, rows) for stage in range(len(STAGES))]
-    now, name = stages[state.stage][:POINTS_DRAWN], STAGES[state.stage]
+    now = stages[state.stage][:POINTS_DRAWN]
     followed = int((stages[3][:POINTS_DRAWN].norm(dim=1) - 2).abs().argmin())  # two standard deviations away
     spread = alone.scales * alone.stages[2]  # its columns are axes, a standard deviation long
-    ends = AXES @ spread.T @ alone.stages[state.stage] + stages[state.stage].mean(0)
+    ends = torch.from_numpy(ELLIPSE) @ spread.T @ alone.stages[state.stage] + stages[state.stage].mean(0)
     x, y = map(rounded, ends.T)
-    reach = 1.1 * max(float(one[:POINTS_DRAWN].abs().max()) for one in stages)
+    reach = 1.05 * max(float(one[:POINTS_DRAWN].abs().max()) for one in stages)
     width = {"range": [-reach, reach], "constrain": "domain", "nticks": 6, "zeroline": True, "zerolinecolor": INK}
-    numbers = {}
-    for one, of in zip(STAGES, map(covariance, stages), strict=True):
+    numbers = []
+    for number, of in enumerate(map(covariance, stages)):
         first, both, _, second = (f"{value + 0:.2f}" for value in of.flatten().numpy().round(2))
-        numbers[f"<b>{STAGES.index(one)} {one}</b>" if one == name else f"{STAGES.index(one)} {one}"] = (
-            f"{first} and {second}",
-            both,
-        )
-    variances, both = numbers[f"<b>{state.stage} {name}</b>"]
+        head = f"{number} {STAGES[number]}"
+        numbers.append((f"<b>{head}</b>" if number == state.stage else head, (f"{first} and {second}", both)))
+    variances, both = numbers[state.stage][1]
     return Plane(
-        f"Stage {state.stage}, {name}: variances {variances}, covariance {both}",
+        f"Stage {state.stage}, {STAGES[state.stage]}: variances {variances}, covariance {both}",
         [
             _dots("points before", stages[0][:POINTS_DRAWN], BEFORE, 6, 0.4),
             _dots("points", now, AFTER, 7, 0.8),
-            go.Scatter(x=x, y=y, uid="axes", mode="lines", hoverinfo="skip", line={"color": INK, "width": 3}),
+            go.Scatter(x=x, y=y, uid="ellipse", mode="lines", hoverinfo="skip", line={"color": INK, "width": 2}),
             _dots("one sentence before", stages[0][followed : followed + 1], BEFORE, 13, 1),
             _dots("one sentence", now[followed : followed + 1], AFTER, 17, 1),
         ],
@@ -364,9 +376,10 @@ def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
         square=True,
         tall=520,
         layout={"transition": {"duration": 450, "easing": "cubic-in-out", "ordering": "traces first"}},
-        reads="<p>A dot is a sentence; pale dots stay where the sentences were. The lines are the principal axes, two "
-        "standard deviations each way. Play the stages and follow the large dot from its first place.</p>"
-        + number_table(["stage", "variances", "covariance"], numbers.items())
+        reads=f'<p>A dot is a sentence: <span style="color:{BEFORE}">\u25cf</span> where it was, '
+        f'<span style="color:{AFTER}">\u25cf</span> where it is at this stage. The ellipse is two standard deviations '
+        "from the mean in each direction. Whitening makes it a circle. Play the stages and follow the large dot.</p>"
+        + number_table(["stage", "variances", "covariance"], numbers)
         + "<p>Whitening all channels takes the same steps.</p>",
     )
 
@@ -378,11 +391,11 @@ def _dots(uid: str, rows: Tensor, color: str, size: int, opacity: float) -> go.S
     return go.Scatter(x=x, y=y, uid=uid, mode="markers", marker=marker, hovertemplate=hover)
 
 
-def _covariance(title: str, uid: str, rows: Tensor, whitened: WhitenedViews, words: str) -> Plane:
+def _covariance(title: str, uid: str, rows: Tensor, unit: float, whitened: WhitenedViews, words: str) -> Plane:
     """The first channels in their shuffled order, so that groups are blocks on the diagonal."""
-    values = covariance(rows[:, whitened.fitted.permutation[:CHANNELS]])
+    values = covariance(rows[:, whitened.fitted.permutation[:CHANNELS]]) / unit
     hover = "channels %{x} and %{y}: %{z:.2f}"
-    return matrix(title, heatmap(values.numpy().round(2), uid, 2.0, hover, scale=True), "channel", words)
+    return matrix(title, heatmap(values.numpy().round(2), uid, 2.0, hover), "channel", words)
 
 
 def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
@@ -409,21 +422,12 @@ def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     _, after, others = (float(f"{values.max():.2g}") for values in whitened.variances.values())
     white = "No" if others > 3 * after else "Nearly"
     return Plane(
-        f"{white}: their variance is up to {others:,g}, that of the whitened batch up to {after:g}",
+        f"{white}: along an axis their variance is up to {others:,g}, that of the whitened batch up to {after:g}",
         named_at_ends(lines, "spectrum names", log=True),
         {"title": {"text": "principal axis of the batch, largest first"}},
         {"title": {"text": "variance along the axis"}, **decades(np.concatenate([line.y for line in lines]))},
         words=_too_few(state)
-        or "Whitening scales small axes up most: along them held-out sentences vary more than the batch.",
-    )
-
-
-def _setting(state: WhiteningLabState) -> str:
-    width = state.width
-    grouped = f" in {state.groups} groups of {width // state.groups}" if "group" in state.strategy else ""
-    return (
-        f"Whitening of {escape(state.source, quote=False)}: {state.strategy}{grouped}, eps {state.eps:g}, "
-        f"fitted on {state.size} of {len(state.vectors)} sentences of width {width} (seed {state.seed})"
+        or "Whitening enlarges the smallest axes most. There held-out sentences vary more than the batch.",
     )
 
 
@@ -434,5 +438,6 @@ def _too_few(state: WhiteningLabState) -> str:
         return ""
     return (
         f"{state.size} rows have no variance in {width - state.size + 1} of the {width} "
-        f"directions{' of a group' * state.grouped}. There whitening divides by sqrt(eps): held-out sentences explode."
+        f"directions{' of a group' * state.grouped}. "
+        "Whitening divides them by the root of the added variance: held-out sentences explode."
     )
