@@ -18,7 +18,6 @@ from cselab.encoders.encoder import TextWarning, UntrainedPositionsWarning
 
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
-from ..kit.number_table import number_table
 from ..kit.panel import Panel
 from ..kit.planes import Plane, rounded, written
 from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
@@ -63,6 +62,12 @@ class PairData:
             f"{escape(one)}<br>{escape(two)}<br>grade {grade:g}" + (f", {escape(kind)}" if kind else "")
             for one, two, grade, kind in rows
         ]
+
+    @cached_property
+    def grades(self) -> dict[tuple[str, str], float]:
+        """The grade of each of the pairs."""
+        pairs = self.pairs
+        return dict(zip(zip(pairs.sentences1, pairs.sentences2, strict=True), pairs.scores, strict=True))
 
     @cached_property
     def offered(self) -> RowOptions:
@@ -168,19 +173,19 @@ class PairExplorerState(State):
 
     Attributes:
         first, second: the typed sentences.
+        selection: the pairs that were picked out.
         removed: 0: vectors as they are; 1: the mean is removed; k + 1: the mean and the first k components.
         by: the property of a ridge, "grade" or "kind".
-        selection: the pairs that were picked out.
     """
 
     data: PairData
     first: str = typed_in("first sentence")
     second: str = typed_in("second sentence")
-    removed: int = shown("remove", "labelled", tuple(REMOVED.items()), 0)
-    by: str = shown("hills by", "buttons", "orders", "grade", width="5em")
     selection: tuple[int, ...] = shown(
         "pair", "rows", (), (), width="30em", tooltip="a graded pair, the highest grades first"
     )
+    removed: int = shown("remove", "labelled", tuple(REMOVED.items()), 0)
+    by: str = shown("hills by", "buttons", "orders", "grade", width="5em")
 
     def __post_init__(self) -> None:
         for name in ("first", "second"):
@@ -229,6 +234,9 @@ def planes(state: PairExplorerState) -> list[Plane]:
     data, bands, drawn = state.data, state.bands, []
     across, up = ridge_axes(bands, _limits(state))
     up["range"] = [up["range"][0], len(bands) + 0.35]  # room for the name of the typed pair
+    if state.by == "grade":
+        low, *between, high = (f"grade {name}" for name in bands.names)
+        up |= {"ticktext": [f"{low}<br>unrelated", *between, f"{high}<br>same meaning"], "title": {}}
     for encoder, color in encoder_colors(data.encoders).items():
         cosines = data.cosines(encoder, state.removed)
         traces = ridges(cosines, bands, encoder, data.hover, color)
@@ -240,10 +248,12 @@ def planes(state: PairExplorerState) -> list[Plane]:
 
 
 def answer(state: PairExplorerState, encoder: str) -> str:
-    """The cosine of the typed pair, and the hill whose median is nearest."""
+    """The cosine of the typed pair, the hill whose median is nearest, and the grade of the pair if it is known."""
     middles, typed = medians(state.data.cosines(encoder, state.removed), state.bands), state.cosine(encoder)
     nearest = state.bands.names[int(np.abs(np.array(middles) - typed).argmin())].rsplit(" (", 1)[0]
-    return f"{escape(encoder)}: your pair has {typed:.2f}, nearest the median of {state.by} {escape(nearest)}"
+    told = f"{escape(encoder)}: your pair has {typed:.2f}, as a typical pair of {state.by} {escape(nearest)}"
+    grade = state.data.grades.get((state.first, state.second))
+    return told if grade is None else f"{told}; it deserves grade {grade:g}"
 
 
 def medians(cosines: np.ndarray, bands: Bands) -> list[float]:
@@ -288,23 +298,14 @@ def explain(state: PairExplorerState) -> str:
         found.setdefault(out_of_order(state, encoder), []).append(encoder)
     orders = " ".join(f"Under {' and '.join(encoders)}, {order}." for order, encoders in found.items())
     return (
-        f"{orders} Each hill shows the pairs of one {state.by}, and a line joins their medians. Pairs of the highest "
-        "grade have the same meaning, those of the lowest have nothing in common. Click a dot to load its pair."
+        "Which grade does your pair deserve? Under a good encoder its line meets the dot of that grade. A dot is the "
+        f"median of a hill, and a hill shows the pairs of one {state.by}. {orders} Click a small dot to load its pair."
     )
 
 
 def details(state: PairExplorerState) -> str:
-    """Words that are not read; the kinds of pair, with their median cosine under each encoder."""
-    data, grades = state.data, np.asarray(state.data.pairs.scores, dtype=float)
-    bands = data.bands.get("kind", data.bands["grade"])
-    rows = [("<b>your pair</b>", ["", "", *(f"<b>{state.cosine(encoder):.2f}</b>" for encoder in data.encoders)])]
-    for name, pairs in reversed(list(zip(bands.names, bands.rows, strict=True))):
-        middles = [f"{np.median(data.cosines(encoder, state.removed)[pairs]):.2f}" for encoder in data.encoders]
-        rows.append((escape(name.rsplit(" (", 1)[0]), [f"{grades[pairs].mean():.2g}", str(len(pairs)), *middles]))
-    table = number_table([bands.title.split(" (")[0], "grade (0 to 5)", "pairs", *data.encoders], rows)
-    remarks = "".join(f"<p><b>{escape(remark)}</b></p>" for remark in state.remarks)
-    kinds = f"<details><summary>Which kinds of pair have a high median cosine?</summary>{table}</details>"
-    return remarks + kinds
+    """The words that are not read."""
+    return "".join(f"<p><b>{escape(remark)}</b></p>" for remark in state.remarks)
 
 
 class PairExplorer(Panel):
@@ -477,10 +478,7 @@ def _medians(encoder: str, cosines: np.ndarray, bands: Bands, end: float) -> lis
         marker={"size": 9, "color": INK},
         hovertemplate="median %{x:.2f}<extra></extra>",
     )
-    numbers = [
-        f"{middle:.2f} ({len(rows)})".replace("-", "\u2212") for middle, rows in zip(middles, bands.rows, strict=True)
-    ]
-    told = [*numbers, "median (pairs)"]
+    told = [*(f"{middle:.2f}".replace("-", "\u2212") for middle in middles), "median"]
     return [path, written([end] * len(told), [*levels, len(bands) + 0.12], told, f"{encoder}: numbers")]
 
 
