@@ -68,9 +68,9 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
     pairs, sums = np.full((2, n + 1, m + 1), np.nan)
     sums[:n, m], sums[n, :m] = 100 * parts.of_first, 100 * parts.of_second
     if parts.pairs is not None:
-        pairs[:n, :m] = 100 * parts.pairs
+        pairs[:n, :m], sums[n, m] = 100 * parts.pairs, 100 * parts.cosine
     else:  # one column, with a gap between the sentences
-        rows, columns = [*first, "", *second], ["falls by"]
+        rows, columns = [*first, "", *second], ["without the word, the cosine falls by"]
         sums = np.concatenate([sums[:, m], sums[n, :m]])[:, None]
         pairs = np.full_like(sums, np.nan)
     traces = [
@@ -78,7 +78,12 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         heatmap(sums.round(2), f"{number}: words", edge, "%{y}, %{x}: %{z:.1f}"),
     ]
     for trace in traces:
-        trace.update(xgap=1, ygap=1, opacity=0.75, texttemplate="%{z:.1f}" if max(n, m) <= WITH_NUMBERS else None)
+        trace.update(
+            xgap=1,
+            ygap=1,
+            opacity=0.75,
+            texttemplate="%{z:.1f}" if max(n, m) <= WITH_NUMBERS or len(columns) == 1 else None,
+        )
     bare = {"showline": False, "showgrid": False, "ticks": "", "ticklabelstandoff": 5, "fixedrange": True}
     width, height = ({**bare, "tickvals": list(range(len(words))), "ticktext": words} for words in (columns, rows))
     title = f"{escape(name)}: cosine {parts.cosine:.2f}, {escape(top(parts))}"
@@ -89,9 +94,11 @@ def top(parts: CosineParts) -> str:
     """The pair of words, or the word, with the largest part."""
     if parts.pairs is None:
         words, of_each = [*parts.first, *parts.second], [*parts.of_first, *parts.of_second]
-        return f'{max(of_each):.2f} less without "{words[int(np.argmax(of_each))]}"'
+        return f"{max(of_each):.2f} less without “{words[int(np.argmax(of_each))]}”"
     row, column = np.unravel_index(parts.pairs.argmax(), parts.pairs.shape)
-    return f"{100 * parts.pairs.max() / parts.cosine:.0f} % of it from {parts.first[row]} and {parts.second[column]}"
+    return (
+        f"{100 * parts.pairs.max() / parts.cosine:.0f} % of it from “{parts.first[row]}” and “{parts.second[column]}”"
+    )
 
 
 def summary(state: WordContributionsState) -> str:
@@ -109,8 +116,8 @@ def explain(state: WordContributionsState) -> str:
     if any(parts.pairs is None for parts in state.drawn.values()):
         return "This pooling has no exact sum. Each cell is the fall of the cosine without a word, in hundredths."
     return (
-        "Each cell is the part of the cosine that a pair of words adds, in hundredths. All cells sum to the cosine; "
-        "the sums of words have a scale of colours of their own."
+        "Each cell is the part of the cosine that a pair of words adds, in hundredths. All cells sum to the cosine, "
+        "the number in the corner. Sums have a scale of colours of their own."
     )
 
 
@@ -133,9 +140,9 @@ class WordContributions(Panel):
     See also: `cselab.encoders.explain_cosine`, the numbers and their formula; `PairExplorer`, whether the cosines of
     graded pairs follow the grades.
 
-    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:86])
+    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:90])
     A cat sleeps. / A cat is asleep.
-    micro: cosine 0.780, 9 % of it from sleeps and asleep
+    micro: cosine 0.780, 9 % of it from “sleeps” and “asleep”
     """
 
     state_class = WordContributionsState
