@@ -88,7 +88,7 @@ def test_it_is_alive_from_a_file_without_a_network(site, browser):
         assert page.locator("[role=heading]:not([aria-level])").count() == 0
         page.goto((site / "type.html").as_uri())
         page.get_by_label("Sentences, one a line").fill("A cat sleeps.\nA cat sleeps.")
-        expect(page.get_by_text("cosine 1.00, above 100 % of graded pairs")).to_have_count(2)
+        expect(page.get_by_text("Cosine 1.000, above 100 % of 120 graded pairs", exact=True)).to_have_count(2)
         page.goto((site / "search.html").as_uri() + "?q=info_nce")
         page.wait_for_selector("ul.search li a")
         for name in ("index", "readme", "docs/results"):

@@ -40,34 +40,47 @@ const boxes = ({ pieces }) =>
     element("span", { class: piece === "[UNK]" ? "cselab-piece cselab-unknown" : "cselab-piece" }, piece), " ",
   ]));
 
+/** The middle of some numbers. @param {number[]} values */
+function median(values) {
+  const sorted = [...values].sort((x, y) => x - y);
+  return (sorted[Math.floor((sorted.length - 1) / 2)] + sorted[Math.floor(sorted.length / 2)]) / 2;
+}
+
+/** The cosines of each grade that occurs, the lowest grade first. @param {number[]} cosines @param {number[]} grades */
+const byGrade = (cosines, grades) =>
+  [0, 1, 2, 3, 4, 5].map((grade) => ({ grade, cosines: cosines.filter((_, i) => Math.round(grades[i]) === grade) }))
+    .filter((one) => one.cosines.length);
+
 /**
- * Where the cosine of a pair lies among those of graded pairs, a row of strokes for each grade.
- * @param {number[]} cosines
- * @param {number[]} grades
+ * Where the cosine of a pair lies among those of graded pairs, a row of strokes for each grade with a dot at the median.
+ * @param {ReturnType<typeof byGrade>} graded
  * @param {number} low of the axis
  * @param {number | null} mine
+ * @param {string} role of the encoder: "before", "after" or ""
  * @param {string} told
  */
-function ruler(cosines, grades, low, mine, told) {
+function ruler(graded, low, mine, role, told) {
   /** @param {number} cosine */
-  const across = (cosine) => 30 + (280 * (cosine - low)) / (1 - low);
+  const across = (cosine) => 112 + (270 * (cosine - low)) / (1 - low);
   /** @param {number} grade */
-  const up = (grade) => 124 - 19 * grade;
-  const rows = [0, 1, 2, 3, 4, 5].map((grade) => {
-    const strokes = cosines.flatMap((cosine, i) =>
-      Math.round(grades[i]) === grade ? [`M${across(cosine).toFixed(1)},${up(grade)}v-13`] : []);
-    return drawn("path", { d: strokes.join(""), class: "cselab-stroke" });
-  });
-  const names = [0, 1, 2, 3, 4, 5].map((grade) => drawn("text", { x: 22, y: up(grade) - 3, class: "cselab-tick" }, String(grade)));
-  names.push(drawn("text", { x: 0, y: 11 }, "grade"));
-  const ticks = [low, 1].map((tick) => drawn("text", { x: across(tick), y: 142, class: "cselab-middle" }, signed(tick, 1)));
-  ticks.push(drawn("text", { x: across((low + 1) / 2), y: 142, class: "cselab-middle" }, "cosine"));
+  const up = (grade) => 136 - 21 * grade;
+  const rows = graded.map(({ grade, cosines }) =>
+    drawn("path", { d: cosines.map((one) => `M${across(one).toFixed(1)},${up(grade)}v-13`).join(""), class: `cselab-stroke ${role && `cselab-${role}-stroke`}` }));
+  const dots = graded.map(({ grade, cosines }) => [across(median(cosines)).toFixed(1), up(grade) - 6.5]);
+  const meant = { 0: "unrelated", 5: "same meaning" };
+  const names = graded.map(({ grade }) =>
+    drawn("text", { x: 104, y: up(grade) - 3, class: "cselab-tick" }, `${meant[grade] ?? ""} ${grade}`));
+  const ticks = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((tick) => 1 - tick / 5).filter((tick) => tick > low - 1e-6).map((tick) =>
+    drawn("text", { x: across(tick), y: 158, class: "cselab-middle" }, signed(tick, 1)));
   const line = mine === null ? [] : [
-    drawn("path", { d: `M${across(mine).toFixed(1)},13V126`, class: "cselab-mine" }),
-    drawn("text", { x: Math.min(across(mine), 290), y: 10, class: "cselab-middle cselab-your" }, "your pair"),
+    drawn("path", { d: `M${across(mine).toFixed(1)},13V140`, class: "cselab-mine" }),
+    drawn("text", { x: Math.max(140, Math.min(across(mine), 366)), y: 10, class: "cselab-middle cselab-your" }, "your pair"),
   ];
-  return drawn("svg", { viewBox: "0 0 324 146", role: "img", "aria-label": told },
-    drawn("path", { d: "M30,126H310", class: "cselab-axis" }), ...rows, ...names, ...ticks, ...line);
+  return drawn("svg", { viewBox: "0 0 400 162", role: "img", "aria-label": told },
+    drawn("path", { d: "M112,140H382", class: "cselab-axis" }), ...rows,
+    drawn("path", { d: `M${dots.join("L")}`, class: "cselab-medians" }),
+    ...dots.map(([cx, cy]) => drawn("circle", { cx, cy, r: 4 }, drawn("title", {}, "median"))),
+    ...names, drawn("text", { x: 0, y: 10 }, "grade"), drawn("text", { x: 104, y: 158, class: "cselab-tick" }, "cosine"), ...ticks, ...line);
 }
 
 /**
@@ -92,7 +105,7 @@ export function mountSentenceCosines(place, shown, told, carried) {
   const pieces = element("ol", { class: "cselab-pieces" });
   const piecesOf = element("summary");
   const tokens = element("details", { hidden: "" }, piecesOf, pieces);
-  const wide = "grid-template-columns: repeat(auto-fit, minmax(min(100%, 27em), 1fr))";
+  const wide = "grid-template-columns: repeat(auto-fit, minmax(min(100%, 27em), 36em)); column-gap: 56px";
   const planes = element("div", { class: "cselab-cosines", style: wide });
   const words = spoken();
 
@@ -133,20 +146,25 @@ export function mountSentenceCosines(place, shown, told, carried) {
           const cell = element("td", { style: `background: rgba(0, 114, 178, ${((TINT * (cosine - low)) / (1 - low)).toFixed(2)})` },
             signed(cosine, 2));
           if (r !== c) cell.addEventListener("click", () => choose(Math.min(r, c), Math.max(r, c)));
+          else cell.classList.add("cselab-own-cosine");
           if (paired && ((r === i && c === j) || (r === j && c === i))) cell.classList.add("cselab-chosen");
           return cell;
         })));
       const mine = cosines[i][j];
       const below = carried.cosines[number].filter((one) => one < mine - 1e-6).length / carried.grades.length;
-      const above = `above ${Math.round(100 * below)} % of`;
-      const where = `cosine ${signed(mine, 3)}, ${above} ${carried.grades.length} graded pairs`;
+      const where = `cosine ${signed(mine, 3)}, above ${Math.round(100 * below)} % of ${carried.grades.length} graded pairs`;
+      const graded = byGrade(carried.cosines[number], carried.grades);
+      const far = graded.map((one) => Math.abs(median(one.cosines) - mine));
+      const { grade } = graded[far.indexOf(Math.min(...far))];
+      const role = !number ? "before" : number === encoders.length - 1 ? "after" : "";
       if (paired) said.push(`${name}: ${i + 1} and ${j + 1}, ${where}`);
       return element("figure", {},
         element("figcaption", { class: "cselab-title" },
-          paired ? `${name}: cosine ${signed(mine, 2)}, ${above} graded pairs` : "type a second sentence, to compare"),
+          paired ? `${name}: ${signed(mine, 2)}, as a typical pair of grade ${grade}` : "Type a second sentence, to compare."),
         element("table", {}, element("tr", {}, element("td"), ...heads), ...rows),
-        ruler(carried.cosines[number], carried.grades, low, paired ? mine : null,
-          `Cosines of graded pairs under ${name}${paired ? `; the pair has ${where}` : ""}`));
+        ruler(graded, low, paired ? mine : null, role,
+          `Cosines of graded pairs under ${name}${paired ? `; the pair has ${where}` : ""}`),
+        element("p", { class: "cselab-small" }, paired ? `C${where.slice(1)}` : ""));
     }));
     tokens.hidden = false;
     piecesOf.textContent = `The tokens, as ${encoders[0].name} reads them`;
@@ -214,10 +232,10 @@ export function mountSentenceCosines(place, shown, told, carried) {
 
   area.value = state.sentences.join("\n");
   const label = element("label", { class: "cselab-typing" },
-    element("span", {}, `Sentences, one a line, at most ${MOST_TYPED}`), area);
+    element("span", {}, `Type sentences, one a line, at most ${MOST_TYPED}. Click a cosine to see its pair among graded pairs.`), area);
   const note = element("p", { class: "cselab-small" },
-    "Each stroke is a pair of sentences that was graded from 0, nothing in common, to 5, the same meaning; the line is your pair. " +
-      "A cosine says little by itself: look at how many graded pairs lie above it.");
+    "A stroke is a graded pair of sentences, a dot the median of its grade, the blue line your pair. Which grade does your " +
+      "pair deserve? Under a good encoder the line meets the dot of that grade. Small encoders are often wrong.");
   const root = element("div", { class: "cselab-typed", "data-lm-suppress-shortcuts": "true" },
     label, status, element("div", { class: "cselab-hands" }, pairs.box), remarks, planes, tokens, note, words.box);
   place.append(root);
