@@ -224,10 +224,6 @@ class PairExplorerState(State):
         }
         return sorted(remarks)
 
-    @property
-    def what_is_removed(self) -> str:
-        return next(name for name, count in REMOVED.items() if count == self.removed)
-
 
 def planes(state: PairExplorerState) -> list[Plane]:
     """For each encoder the cosines of the graded pairs as ridges, and the typed pair as a line across them."""
@@ -279,7 +275,7 @@ def summary(state: PairExplorerState) -> str:
     data = state.data
     width = max(map(len, data.encoders))
     typed = " and ".join(f'"{shorten(text, 200)}"' for text in (state.first, state.second))
-    lines = [f"{typed}, {state.what_is_removed} removed" if state.removed else typed]
+    lines = [f"{typed}, {[*REMOVED][state.removed]} removed" if state.removed else typed]
     for encoder in data.encoders:
         cosines = data.cosines(encoder, state.removed)
         middles = zip(state.bands.names, medians(cosines, state.bands), strict=True)

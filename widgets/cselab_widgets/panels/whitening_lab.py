@@ -340,6 +340,10 @@ class WhiteningLab(Panel):
             key,
         )
 
+    def page_values(self) -> dict[str, Sequence[Any]]:
+        batches = [n for n in (16, 64, 512) if n <= self.state.most]
+        return {"num_groups": (4, 16, 128), "batch_size": batches, "eps": (1e-10, 1e-6, 1e-2)}
+
 
 def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     """The two channels with the largest correlation of those that are shown, whitened alone, at a stage."""
