@@ -550,7 +550,8 @@ def _region(name: str, points: np.ndarray, style: Style, active: bool) -> go.Sca
 
 def _names(state: EmbeddingMapState, points: np.ndarray) -> go.Scatter:
     """The name of each group in its colour, where its ellipse is farthest from the others; the names do not overlap."""
-    groups, size, placed = _clusters(state.data), np.ptp(points, axis=0), []
+    groups, size = _clusters(state.data), np.ptp(points, axis=0)
+    placed: list[np.ndarray] = []
     ellipses = [_ellipse(points[rows]) for _, rows in groups]
     for ellipse in ellipses:
         places = 1.15 * ellipse - 0.15 * ellipse.mean(0)
