@@ -2,6 +2,8 @@
 
 import os
 import platform
+import shutil
+import textwrap
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
@@ -17,28 +19,26 @@ from .options import INSTALL, METHOD, argument, print_json
 if TYPE_CHECKING:
     from cselab.methods import Method
 
+WIDEST = 120  # characters of a line that is read with ease
+
 
 def list_methods() -> None:
-    """The methods by family, each with the first sentence of its description."""
+    """The methods by family, each with the first sentence of its description, as wide as the terminal."""
     import inspect
 
     from cselab.methods import FAMILIES, METHODS
 
-    width = max(map(len, METHODS)) + 2
-    titles = max(len(method.title) for method in METHODS.values()) + 2
+    wide, name_width = min(shutil.get_terminal_size().columns, WIDEST), max(map(len, METHODS)) + 2
     for family, meaning in FAMILIES.items():
-        table = terminal.empty_table(["method", "name", "summary"], left=["method", "name", "summary"])
-        lines = []
-        for key, method in METHODS.items():
-            if method.family != family:
-                continue
-            summary = (inspect.getdoc(method) or method.title).splitlines()[0]
-            more = f" (rows of {', '.join(method.columns)})" if method.columns != ("sentence",) else ""
-            lines.append(f"  {key:{width}}{method.title:{titles}}{summary}{more}")
-            table.add_row(*map(terminal.escaped, (key, method.title, summary + more)))
-        if lines:
+        methods = {key: method for key, method in METHODS.items() if method.family == family}
+        if methods:
             terminal.print_line(f"{family}: {meaning}", "bold")
-            terminal.show(table) if terminal.is_rich() else click.echo("\n".join(lines))
+        for key, method in methods.items():
+            first = " ".join((inspect.getdoc(method) or method.title).partition("\n\n")[0].split())
+            summary = first.partition(". ")[0].removesuffix(".") + "."
+            more = f" (rows of {', '.join(method.columns)})" if method.columns != ("sentence",) else ""
+            line = f"  {key:{name_width}}{method.title}: {summary}{more}"
+            click.echo(textwrap.fill(line, wide, subsequent_indent=" " * (name_width + 2), break_long_words=False))
 
 
 @click.command(cls=Command)

@@ -469,10 +469,13 @@ def test_world_prints_what_the_generator_gives():
     assert float(grade) == expected.scores[5] == 5.0
 
 
-def test_methods_lists_all_by_family():
+def test_methods_lists_all_by_family(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
     printed = run("methods")
     families = {method.family for method in METHODS.values()}
-    assert len(printed.splitlines()) == len(METHODS) + len(families)
+    heads = [line for line in printed.splitlines() if not line.startswith("   ")]
+    assert len(heads) == len(METHODS) + len(families)
+    assert max(map(len, printed.splitlines())) <= 80
     assert all(re.search(rf"^  {name} +\S", printed, re.MULTILINE) for name in METHODS)
     places = [printed.index(part) for part in ("baseline:", "  simcse ", "loss:", "  imsimcse ")]
     assert places == sorted(places)
