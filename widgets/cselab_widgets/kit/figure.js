@@ -54,6 +54,15 @@ const cselabFigure = (() => {
     return `${text.slice(0, middle)}<br>${text.slice(middle + 1)}`;
   }
 
+  // A name in two lines of about `room` pixels, or in three.
+  function inLines(name, room) {
+    const two = inTwoLines(name, room);
+    if (wide(two) < 1.4 * room) return two;
+    const words = name.replace(/<br>/g, " ");
+    const third = wide(words) / 2.6;
+    return words.split(" ").reduce((lines, word) => lines + (wide(lines.split("<br>").at(-1) + word) < third ? " " : "<br>") + word);
+  }
+
   // A cell of a narrow table has no room for decimals, but for those of the first column, by which it is sorted.
   const inWholeNumbers = (text, column) =>
     text.replace(/([+−])(\d+\.\d)/, (given, sign, size) => (!column && size < 10 ? given : (Math.round(size) ? sign : "") + Math.round(size)));
@@ -66,13 +75,13 @@ const cselabFigure = (() => {
   const shapeOf = ({ xaxis, yaxis }) => (xaxis.range && yaxis.range ? Math.min(1, Math.abs(span(yaxis.range) / span(xaxis.range))) : 1);
 
   // One plane, so `tall`, under a legend of `top` pixels; beside it the names at the ends of its lines, or a scale. Its title
-  // and its words stand around the plot, see `make`.
-  const fitted = (tall, top, scaled) => (data, given, width) => {
+  // and its words stand around the plot, see `make`. `named`: pixels for the names of rows, at least.
+  const fitted = (tall, top, scaled, named) => (data, given, width) => {
     const { title, transition, ...layout } = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    const words = bare ? [] : data.filter(({ mode }) => mode === "text");
+    const words = bare || xaxis.side === "top" ? [] : data.filter(({ mode }) => mode === "text");
     const centred = ({ textposition }) => /center$/.test(textposition); // its points: half of it may stand out, wherever it is
     const ends = words.filter((trace) => !centred(trace)).flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const beside = Math.max(widest(ends), widest(words.filter(centred).flatMap(({ text }) => text ?? [])) / 2);
@@ -89,23 +98,25 @@ const cselabFigure = (() => {
     for (const trace of data) if (/text/.test(trace.mode)) trace.text = trace.text.map(withMinus);
     for (const axis of [xaxis, yaxis]) axis.ticktext = axis.ticktext?.map(withMinus);
     if (width < NARROW) {
-      yaxis.ticktext = yaxis.ticktext?.map((name) => inTwoLines(name, LONG));
+      yaxis.ticktext = yaxis.ticktext?.map((name) => inLines(name, LONG));
       data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo)); // text beside it is out of sight
       if (gains) inCells(inWholeNumbers);
       data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: width < 480 ? 11 : 13 }));
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more.
-    if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, widest(names) + 16), false, "allow"];
+    if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, Math.max(widest(names), named) + 16), false, "allow"];
     if (xaxis.side === "top") {
       const heads = xaxis.ticktext ?? data[0].x;
-      const columns = (width - margin.l - margin.r) / heads.length / (widest(heads) + 4); // that a name needs
-      const inTurn = columns < 1 && columns > 0.5; // every second name stands a line higher
-      xaxis.tickangle = columns < 0.5 ? -45 : 0;
-      margin.t += columns < 0.5 ? 44 : inTurn ? 40 : 24;
+      const column = (width - margin.l - margin.r) / heads.length;
+      const apart = (n) => 4 + Math.max(0, ...heads.slice(n).map((head, i) => (wide(head) + wide(heads[i])) / 2)); // the room that two need
+      const inTurn = column < apart(1) && 2 * column > apart(2); // every second name stands a line higher
+      const turned = column < apart(1) && !inTurn;
+      xaxis.tickangle = turned ? -45 : 0;
+      margin.t += turned ? 44 : inTurn ? 40 : 24;
       if (inTurn) [xaxis.tickvals, xaxis.ticktext] = [xaxis.tickvals ?? heads, heads.map((name, i) => name + "<br>\u00a0".repeat(i % 2))];
     }
-    let height = Math.max(tall, 120, (names.length && yaxis.range ? Math.abs(span(yaxis.range)) : names.length) * (names.some((name) => name.includes("<br>")) ? 38 : 17));
+    let height = Math.max(tall, 120, (names.length && yaxis.range ? Math.abs(span(yaxis.range)) : names.length) * (21 * Math.max(0, ...names.map((name) => name.split("<br>").length)) - 4));
     if (yaxis.scaleanchor) {
       const shape = shapeOf(layout);
       margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : 1.25 * tall) / shape); // its scale stands beside it
@@ -216,16 +227,13 @@ const cselabFigure = (() => {
     for (const row of rows.values()) {
       let [x, height] = [0, 0];
       for (const { el, part } of row) {
-        const { width: narrow, height: below, margin, legend, ...layout } = el.layout;
-        const scale = plots[0].part.layout.meta.key && el === plots.at(-1).el ? 60 : 0; // on the page it stands above the planes
-        const width = narrow + scale;
+        const { width, height: below, margin, legend, ...layout } = el.layout;
         const text = inTwoLines(part.layout.title.text, width - 16, 15);
         const room = HEAD * text.split("<br>").length;
         const whole = below + room;
         const at = { x: 8 / width, y: 1 - 4 / whole, xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
-        const own = { ...layout, width, height: whole, margin: { ...margin, t: margin.t + room, r: margin.r + scale } };
-        const data = scale ? el.data.map((trace) => ({ ...trace, showscale: true })) : el.data;
-        const figure = { data, layout: { ...own, title: { text, ...at }, legend: { ...legend, y: 1 - (room + ABOVE) / whole } } };
+        const own = { ...layout, width, height: whole, margin: { ...margin, t: margin.t + room } };
+        const figure = { data: el.data, layout: { ...own, title: { text, ...at }, legend: { ...legend, y: 1 - (room + ABOVE) / whole } } };
         const svg = await Plotly.toImage(figure, { format: "svg", width, height: whole, imageDataOnly: true });
         drawn += svg.replace("<svg", `<svg x="${x}" y="${tall}"`);
         [x, height] = [x + width + 16, Math.max(height, whole)];
@@ -246,8 +254,6 @@ const cselabFigure = (() => {
     let asked;
     /** @type {any[]} */
     const plots = [];
-    const key = place.appendChild(document.createElement("p"));
-    key.className = "cselab-key";
     const planes = place.appendChild(document.createElement("div"));
     planes.className = "cselab-planes";
     planes.setAttribute("role", "figure");
@@ -288,13 +294,14 @@ const cselabFigure = (() => {
       }
       place.style.minHeight = "";
       const visible = questions.length ? questions[question][1] : parts.map((_, i) => i);
-      key.innerHTML = withMinus(parts[visible[0]]?.layout.meta.key ?? ""); // by Python
       const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
       const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), WIDE[columns] ?? Infinity);
       const usual = width < NARROW ? LOW : Math.min(TALL[columns] ?? LOW, Math.round(0.75 * each));
       const names = ({ layout: { yaxis } }) => Math.min(LONG, widest(yaxis?.ticktext ?? [])); // no legend stands above them
       const tops = parts.map((part) => tallness(legendNames(part), each - 16 - names(part)));
       const highest = Math.max(...visible.map((i) => tops[i]));
+      const tables = visible.filter((i) => parts[i].layout.xaxis.side === "top"); // their columns are as wide as each other's
+      const named = tables.length > 1 ? Math.max(...tables.map((i) => widest(parts[i].layout.yaxis.ticktext ?? []))) : 0;
       const square = (i) => parts[i].layout.yaxis.scaleanchor && !parts[i].layout.meta.reads;
       const scaled = columns > 1 ? Math.max(0, ...visible.filter(square).map((i) => scaleOf(parts[i].data))) : 0; // equal squares
       // In a row a square plane needs no more than its plot; the others share the rest.
@@ -313,8 +320,8 @@ const cselabFigure = (() => {
         const room = alone ? 2 * each + 16 : roomOf(i);
         shown.cell.style.gridColumn = alone ? "span 2" : "";
         shown.cell.hidden = !visible.includes(i);
-        if (shown.cell.hidden || (shown.width === room && shown.top === top && shown.scaled === scaled && same(shown.part, part))) return;
-        Object.assign(shown, { width: room, top, scaled, part });
+        if (shown.cell.hidden || (shown.width === room && shown.top === top && shown.scaled === scaled && shown.named === named && same(shown.part, part))) return;
+        Object.assign(shown, { width: room, top, scaled, named, part });
         const { words, tall, reads } = part.layout.meta;
         shown.title.textContent = withMinus(unmarked(part.layout.title.text));
         shown.title.style.marginRight = only ? `${room - width}px` : ""; // the title of all planes
@@ -322,7 +329,7 @@ const cselabFigure = (() => {
         if (shown.reads !== reads) [shown.reads, shown.text.innerHTML] = [reads, withMinus(reads)]; // by Python, which escapes what users give
         shown.text.classList.toggle("cselab-reading", Boolean(reads));
         const beside = part.layout.yaxis.scaleanchor ? Math.max(room / 2, room - MAP) : BESIDE;
-        shown.draw({ ...part, config }, fitted(tall || usual, top, square(i) ? scaled : 0), reads && room >= NARROW ? room - beside : room);
+        shown.draw({ ...part, config }, fitted(tall || usual, top, square(i) ? scaled : 0, named), reads && room >= NARROW ? room - beside : room);
       });
     };
     const refit = () => {

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 FAMILY, YEAR = "family", "year"
 LINE = 18  # pixels a method
 HEAD = 1.7  # lines of a heading, with the room above it
+LOSSES = {"loss": "another loss"}  # a family that is not the stage of this name
 ONE = 24  # more methods stand in three planes, about a third of them in each
 
 
@@ -79,7 +80,7 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
     below = 0.0
     for name, rows in groups:
         below += HEAD
-        heads[1 - below] = f"<b>{escape(name)}</b>"
+        heads[1 - below] = f"<b>{escape(LOSSES.get(name, name))}</b>"
         for row in rows:
             place[row], below = -below, below + 1
     traces = [
@@ -123,10 +124,9 @@ def answer(state: MethodMapState) -> str:
 
 
 def _name(state: MethodMapState, row: int) -> str:
-    """The title, which does not break, with what its heading does not tell."""
+    """The title, which does not break."""
     card = state.cards[row]
-    more = ", the reference" * (not card.stages) + f"\u2002{card.year}" * (state.by == FAMILY)
-    title = escape(card.title + more).replace(" ", "\u00a0")
+    title = escape(card.title + ", the reference" * (not card.stages)).replace(" ", "\u00a0")
     return f"<b>\u2192\u00a0{title}</b>" if row in state.selection else title
 
 
@@ -184,7 +184,7 @@ class MethodMap(Panel):
 
     explain = staticmethod(
         lambda state: (
-            "A dot marks a difference from SimCSE; click it to read the difference. Numbers count methods of a group. "
+            "A dot marks a difference from SimCSE; click it to read more. Numbers count the dots below. "
             "Data: the corpus. View: the encoder's input. Encoder: its networks. "
             "Head: the layers between vector and loss. Loss: which vectors are contrasted, and how."
         )
