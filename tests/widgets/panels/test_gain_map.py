@@ -36,7 +36,7 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
     assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "<i>+0.9</i>"]]
     assert heat.zmax == -heat.zmin == 1.5
     (plane,) = shown.planes()
-    assert plane.title == "Mine &lt;b&gt; gains +1.5 points over SimCSE (Avg.), the most"
+    assert plane.title == "Largest gain over SimCSE (Avg.): Mine &lt;b&gt;, +1.5 points"
     assert (
         "0 of 1 gains on single data sets lie above SimCSE, 0 below, 1 undecided" in plane.reads
         and "single runs" in plane.reads
@@ -48,7 +48,7 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
 def test_the_title_counts_the_intervals_that_reach_the_best(frame):
     frame.loc[1, ["gain", "gain_low", "gain_high"]] = [0.6, 0.4, 0.8]
     (plane,) = PaperVsOurs(frame, view="gains", baseline="SimCSE").planes()
-    assert plane.title.endswith("+1.5 points over SimCSE (Avg.), but its interval overlaps 1 more")
+    assert plane.title.endswith("+1.5 points; it overlaps the intervals of 1 more")
 
 
 def test_single_runs_come_last_and_the_average_first(frame):

@@ -46,7 +46,7 @@ def test_published_and_our_gains_stand_on_the_line_of_their_row(panel):
     assert beside[:3] == [["+1.9", ""], ["", "+1.9"], ["-5.0", "-2.0"]]
     assert drawn["numbers"].y == (0, 1, 2, 3)  # the heads above
     assert layout.title.text == "1 of 1 gains over BERT have the paper's sign"
-    assert layout.xaxis.title.text == "points of Avg. (ours: World-STS)"
+    assert layout.xaxis.title.text == "gain over BERT, points of Avg. (ours: World-STS)"
 
 
 def test_without_gains_the_scores_are_drawn_with_their_deviation(frame):
@@ -61,7 +61,7 @@ def test_without_gains_the_scores_are_drawn_with_their_deviation(frame):
 def test_the_column_is_chosen_and_its_measure_told(panel):
     assert "compare order, not size" in panel.explain(panel.state)
     controls(panel)["column"].value = "STS-B"
-    assert panel.figure().layout.xaxis.title.text == "points of STS-B"
+    assert panel.figure().layout.xaxis.title.text == "gain over BERT, points of STS-B"
     assert_array_equal(traces(panel)["ours"].x, [np.nan, 0.9])  # what has neither gain has no line
     assert "compare order" not in panel.explain(panel.state)
 

@@ -45,12 +45,12 @@ def test_a_broken_batch_has_four_directions_and_a_higher_floor(lab):
 @pytest.mark.parametrize(
     "changes, title",
     [
-        ({}, ["With 64 sentences, Barlow Twins cannot fall below 0.573", "64 sentences: rank 64 of 96"]),
+        ({}, ["With 64 sentences, Barlow Twins cannot fall below 0.573", "64 sentences span only 64 of 96 directions"]),
         (
             {"batch_size": 80, "artificial_rows": 32},
             [
                 "80 sentences and 32 artificial rows reach all 96 dimensions: Barlow Twins can fall to 0",
-                "80 sentences and 32 artificial rows: rank 96 of 96",
+                "80 sentences and 32 artificial rows span all 96 directions",
             ],
         ),
     ],
@@ -69,7 +69,7 @@ def test_the_singular_values_are_those_of_the_matrix(views, rows):
 def test_the_title_of_the_matrix_is_its_mean_off_the_diagonal(lab):
     matrix = np.abs(lab.vectors()["correlations"][:48, :48])
     mean = (matrix.sum() - matrix.trace()) / (48 * 47)
-    assert f"mean |correlation| {mean:.2f}" in lab.planes()[3].title
+    assert f"correlated by {mean:.2f} on average" in lab.planes()[3].title
 
 
 def test_a_small_batch_has_room_on_the_axis(lab):

@@ -22,6 +22,7 @@ ROLES = {"anchor": ANCHOR, "positive": POSITIVE, "negative": NEGATIVE, "ours": O
 ROLES |= {"before": BEFORE, "after": AFTER}
 
 # For categories without a role, such as methods or topics: the same hues in the order of Okabe & Ito's palette.
+SIMCSE = "SimCSE"  # it is AFTER where categories are methods
 PALETTE = (ANCHOR, POSITIVE, OURS, BEFORE, PUBLISHED, AFTER, "#3A8FBF", "#808080")
 SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
 
@@ -95,4 +96,5 @@ def category_styles(names: Iterable[str]) -> dict[str, Style]:
     Style(color='#C25200', symbol='circle')
     """
     styles = [Style(color, symbol) for symbol in SYMBOLS for color in PALETTE]
-    return {name: styles[i % len(styles)] for i, name in enumerate(names)}
+    found = {name: styles[i % len(styles)] for i, name in enumerate(names)}
+    return found | {SIMCSE: Style(AFTER, SYMBOLS[0])} if SIMCSE in found else found

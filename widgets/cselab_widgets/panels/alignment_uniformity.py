@@ -18,7 +18,7 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane, named_at_ends, rounded, written
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
-from ..kit.theme import AFTER, INK, Style, category_styles
+from ..kit.theme import INK, category_styles
 
 if TYPE_CHECKING:
     import pandas
@@ -147,8 +147,6 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
     current place. Three more: the numbers of the steps of a method alone, the kept step, and what was picked.
     """
     styles = category_styles(state.paths)
-    if len(styles) == 1:
-        styles = {method: Style(AFTER, style.symbol) for method, style in styles.items()}
     numbers = {(point.method, point.seed, point.at.step): row for row, point in enumerate(state.checkpoints)}
     across, up = _ranges(state)
     traces = [_better(state, across, up)]
@@ -201,7 +199,7 @@ def _best(state: AlignmentUniformityState) -> str:
     start = state.paths[method][0].score
     if len(state.paths) > 1 or start is None or state.step == state.steps[0]:
         return f"{escape(method)} has the {'higher' if len(here) == 2 else 'highest'} dev score, {score:.1f}"
-    return f"{'Yes: it rises' if score > start else 'No: it falls'} from {start:.1f} to {score:.1f}"
+    return f"{'Yes, it rises' if score > start else 'No, it falls'}: dev score {start:.1f} to {score:.1f}"
 
 
 def summary(state: AlignmentUniformityState) -> str:
@@ -387,8 +385,7 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
     here, seeds = travelled[-1:], state.seeds[method]
     single = len(seeds) == 1
     bundle = [] if single else [_bundle(method, seeds, style.color, numbers)]
-    apart = _apart(state, method)
-    heads = [14 * (row in apart[1:]) for row in range(len(travelled))]
+    heads = [0] + [10] * (len(travelled) - 1)
     rows = [numbers[method, 0, at.step] for at in path] if single else None
     return [
         *bundle,
@@ -423,7 +420,7 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
 
 
 def _apart(state: AlignmentUniformityState, method: str) -> list[int]:
-    """The rows of a path that have room for a name or an arrow head: the start, the end, and what is far from them."""
+    """The rows of a path that have room for a name: the start, the end, and what is far from them."""
     across, up = _ranges(state)
     drawn = np.array([[at.uniformity, at.alignment] for at in state.paths[method]]) / [np.ptp(across), np.ptp(up)]
     rows = [0]
@@ -543,12 +540,12 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str,
     at, title = state.looked_at, "No checkpoint yet"
     shown = next(iter(next(iter(state.cosines.values())).values()))
     if at is not None:
-        shown, title = state.cosines[at.method][at.at.step], f"{escape(at.method)}, step {at.at.step}: median cosine "
+        shown, title = state.cosines[at.method][at.at.step], f"{escape(at.method)}, step {at.at.step}: cosines "
     middles = [float(np.median(shown[rows])) for rows in bands.rows]
     if at is not None:
         falls = [name for name, (low, high) in zip(bands.names, pairwise(middles), strict=False) if high < low]
-        rises = f"{middles[0]:.2f} at grade {bands.names[0]}, {middles[-1]:.2f} at {bands.names[-1]}"
-        title += f"falls after grade {' and '.join(falls)}" if falls else rises
+        rises = f"from {middles[0]:.2f} to {middles[-1]:.2f}"
+        title += f"rise with the {bands.title}, {'but not after ' + ' and '.join(falls) if falls else rises}"
     hills = ridges(shown, bands, "cosines", color=styles[at.method if at else next(iter(styles))].color)
     line, marker = {"color": INK, "width": 2}, {"color": INK, "size": 9, "symbol": "diamond"}
     hills.append(go.Scatter(x=rounded(middles), y=[*range(len(middles))], uid="medians", line=line, marker=marker))

@@ -367,7 +367,7 @@ def _cosines(state: LossLabState) -> Plane:
     heat = heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}", scale=True)
     words = "Rows are sentences, columns their second views; positives lie on the diagonal."
     own, others = (part.mean() for part in _split(state.cosines()))
-    return matrix(f"Step {state.step}: positives {own:.2f}, negatives {others:.2f}", heat, "sentence", words)
+    return matrix(f"Step {state.step}: positives average {own:.2f}, negatives {others:.2f}", heat, "sentence", words)
 
 
 def _gradient(state: LossLabState) -> Plane:
@@ -441,13 +441,13 @@ def _answer(state: LossLabState, line: go.Scatter) -> str:
     if state.pair == "positive":
         if y.max() > 1e-9:
             return f"{state.loss} pushes positives apart"
-        return f"{state.loss}: a positive of cosine {LOW} is pulled {_times(low / high)} as hard as one of {HIGH}"
+        return f"{state.loss}: positives at {LOW} are pulled {_times(low / high)} as hard as at {HIGH}"
     turns = np.flatnonzero((y[:-1] < -1e-12) & (y[1:] > 0))
-    if len(turns):
+    if len(turns) and -y.min() > 0.01 * y.max():  # else the pull is too weak to be seen
         at = turns[0]
         zero = x[at] - y[at] * (x[at + 1] - x[at]) / (y[at + 1] - y[at])
         return f"{state.loss} pulls negatives below a cosine of {zero:.2f} together"
-    return f"{state.loss}: a negative of cosine {HIGH} is pushed {_times(high / low)} as hard as one of {LOW}"
+    return f"{state.loss}: negatives at {HIGH} are pushed {_times(high / low)} as hard as at {LOW}"
 
 
 def _times(ratio: float) -> str:
@@ -487,7 +487,11 @@ def _run(state: LossLabState) -> Plane:
             name=name,
             mode="lines+markers",
             line={"color": color, "width": 2},
-            marker={"size": [12 if step == state.step else 6 for step in steps], "symbol": ["circle", "square"][side]},
+            marker={
+                "size": [12 if step == state.step else 6 for step in steps],
+                "symbol": ["circle", "square"][side],
+                "opacity": 1,
+            },
             hovertemplate="step %{x}: %{y:.3f}<extra>" + name + "</extra>",
         )
         for side, (name, color) in enumerate((("positives", POSITIVE), ("negatives", NEGATIVE)))

@@ -142,7 +142,7 @@ class Clouds:
         rest = self.passes[:, row] - self.clean[row]
         rest = rest - np.outer(rest @ towards, towards)
         across = np.linalg.svd(rest, full_matrices=False)[2][0]
-        return np.stack([towards, across * np.sign(across[np.abs(across).argmax()])])
+        return np.stack([towards, across * np.sign((rest @ across).sum() or 1)])
 
 
 def _directions(rows: np.ndarray) -> np.ndarray:
@@ -314,7 +314,7 @@ def _cloud(state: NoiseLabState) -> Plane:
               marker={"color": ANCHOR, "symbol": "diamond", "size": 16}),
         _dots(np.array([[distance, 0]]), "neighbour", **_named(state, other),
               marker={"color": NEGATIVE, "symbol": "diamond", "size": 16}),
-        written([0] * len(grid), rounded(-grid), [f"{r:g}" for r in grid], "distances", "middle center"),
+        written(rounded(-grid), [0] * len(grid), [f"{r:g}" for r in grid], "distances", "middle center"),
     ]  # fmt: skip
     ends = rounded([-1.1 * grid[-1], 1.1 * grid[-1]])
     bare = {"range": ends, "showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
@@ -358,7 +358,7 @@ def _radii(state: NoiseLabState) -> Plane:
         )  # fmt: skip
     beyond = int((clouds.radius > clouds.distance).sum())
     return Plane(
-        f"For {beyond} of {len(texts)} sentences, the mean radius exceeds the distance to the nearest",
+        f"Dropout moves {beyond or 'none'} of {len(texts)} sentences farther than to the nearest sentence",
         traces,
         {"title": {"text": "distance (vectors have length 1)"}, "rangemode": "tozero"},
         {"title": {"text": f"{len(texts)} sentences"}, "showticklabels": False, "ticks": "", "showgrid": False},
@@ -391,7 +391,8 @@ def _cosines(state: NoiseLabState) -> Plane:
     gaps = [f"\u00a0\u00a0gap {gap:.2f}" for gap in apart]
     traces.append(written([1.03] * len(gaps), places, gaps, "means apart"))
     return Plane(
-        f"Positives are {apart[0]:.2f} above negatives; added noise changes this gap to {apart[1]:.2f}",
+        f"Added noise moves the gap from {apart[0]:.2f} to {apart[1]:.2f}, the mean of masks to {apart[2]:.2f}, "
+        f"no mask to {apart[3]:.2f}",
         traces,
         {"title": {"text": "cosine"}, "range": [min(low) - 0.03, 1.03]},
         {
@@ -400,8 +401,8 @@ def _cosines(state: NoiseLabState) -> Plane:
             "ticks": "",
         },
         tall=280,
-        words="Boxes hold half of the pairs about the median, whiskers 90%. The gap is the difference of the means; a "
-        "larger gap is not better: off-dropout, a positive is the same vector and teaches nothing. The variance "
+        words="Boxes hold half of the pairs, whiskers 90 %. The gap is the difference of the means. A larger gap is "
+        "not better: with no mask, a positive is the vector itself and teaches nothing. "
         f"\u03c3\u00b2 is {state.variance / state.mean_square:.2g} times a coordinate's mean square.",
         layout={"boxmode": "group"},
     )

@@ -240,8 +240,8 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     if best is not None:
         of = state.frame[(state.frame["column"] == state.sort) & ~(state.frame["gain_high"] < rows[best]["gain_low"])]
         near = int(of["gain_low"].notna().sum()) - 1
-        title = f"{methods[0]} gains {rows[best]['gain']:+.1f} points over {state.baseline} ({state.sort})"
-        title += f", but its interval overlaps {near} more" if near > 0 else ", the most"
+        title = f"Largest gain over {state.baseline} ({state.sort}): {methods[0]}, {rows[best]['gain']:+.1f} points"
+        title += f"; it overlaps the intervals of {near} more" * (near > 0)
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), reads=reads)]
 
 
@@ -546,6 +546,7 @@ def _dots(name: str, color: str, symbol: str, lines: "pandas.DataFrame", column:
         hoverinfo="x",
         uid=name,
         mode="markers",
+        cliponaxis=False,
         marker={"color": color, "symbol": symbol, "size": 10, "line": {"width": 2 if "open" in symbol else 0}},
     )
 
@@ -584,7 +585,7 @@ def _cells(state: PaperVsOursState) -> dict[str, dict[str, str]]:
 
 
 def _unit(state: PaperVsOursState) -> str:
-    what = f"points of {state.column}" if state.of_gains else state.column
+    what = f"gain over {escape(state.baseline)}, points of {state.column}" if state.of_gains else state.column
     if state.measure == state.column or state.shown["ours"].isna().all():
         return what
     return f"{what} (ours: {state.measure})"

@@ -153,10 +153,11 @@ def planes(state: RankLabState) -> list[Plane]:
         *_floors(state),
         _singular_values(state),
         matrix(
-            f"{len(between)} dimensions: mean |correlation| {size:.2f} off the diagonal, not 0",
+            f"Dimensions are correlated by {size:.2f} on average, not by 0",
             heat,
             "dimension",
-            f"The first {len(between)} of {state.dimensions} dimensions. The diagonal should be 1, the rest 0.",
+            f"The first {len(between)} of {state.dimensions} dimensions. The diagonal should be 1, the rest 0. "
+            "The average is of sizes off the diagonal.",
         ),
     ]
 
@@ -279,7 +280,7 @@ def _singular_values(state: RankLabState) -> Plane:
         visible=rank < end,
     )
     return Plane(
-        f"{_rows(state)}: rank {rank} of {end}",
+        f"{_rows(state)} span {'all' if rank == end else f'only {rank} of'} {end} directions",
         [missing, line],
         {"title": {"text": f"direction, of D = {end}"}, "range": [0, end]},
         {"title": {"text": "singular value"}, **axis},
@@ -305,7 +306,7 @@ def _floors(state: RankLabState) -> list[Plane]:
             "Barlow Twins",
             answer,
             barlow,
-            "No vectors reach grey losses. Artificial rows are random vectors that count as sentences.",
+            "Grey losses are out of reach. Artificial rows are random vectors that count as sentences.",
         ),
         _floor(
             state,

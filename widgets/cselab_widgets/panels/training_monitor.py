@@ -25,7 +25,7 @@ from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 from ..kit.fields import shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane, named_at_ends, rounded
-from ..kit.theme import AFTER, BEFORE, INK, OURS, PALETTE, PUBLISHED
+from ..kit.theme import AFTER, INK, PALETTE, category_styles
 
 if TYPE_CHECKING:
     import pandas
@@ -49,7 +49,6 @@ LOGGED = {  # by the trainer of sentence-transformers
     "eval_*uniformity": "uniformity",
     "eval_*effective_rank": "effective_rank",
 }
-COLORS = (*PALETTE[6:], OURS, PUBLISHED, BEFORE)  # of finished runs; the live one, or one that is alone, is AFTER
 GAINED = "rgba(119, 101, 200, 0.13)"  # a veil of AFTER
 DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
 SECONDS = 0.5  # between two pictures of a run that is going on
@@ -453,7 +452,8 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     alone = len(state.others) == 1 and not state.rows  # drawn as the live run would be
     bands, lines = [], []
     steps, values = curve(state.rows, column)
-    for name, color in zip(state.others, cycle([AFTER] if alone else COLORS)):
+    for name, style in category_styles(state.others).items():
+        color = AFTER if alone else style.color
         at, mean, low, high = band(state.others[name], column)
         bands.append(
             go.Scatter(
@@ -464,7 +464,7 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
                 line={"color": color, "width": 0},
                 fill="toself",
                 fillcolor=color,
-                opacity=0.3,
+                opacity=0.18,
                 hoverinfo="skip",
                 visible=len(state.others[name]) > 1,
             )
@@ -507,7 +507,10 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     elif state.rows and values:
         answer = f"{what} {values[-1]:{'.1f' if named else '.3g'}} at step {steps[-1]}"
         answer += _gain(values, steps) if named else ""
-    y = {"title": {"text": title}, **({"range": room} if named else {"rangemode": "tozero"})}
+    y = {
+        "title": {"text": title},
+        **({"range": room} if named else {"rangemode": "normal" if column == "uniformity" else "tozero"}),
+    }
     return Plane(answer, traces, {"title": {"text": "step"}, "rangemode": "tozero"}, y)
 
 
