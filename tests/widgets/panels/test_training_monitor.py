@@ -125,7 +125,7 @@ def test_seeds_are_a_mean_with_a_band_from_the_lowest(history):
     drawn = traces(TrainingMonitor({"SimCSE": [history, higher]}))
     assert drawn["score: live"].y == (51.0, 54.0) and drawn["score: start"].y == (51.0, 51.0)
     title = TrainingMonitor({"SimCSE": [history, higher]}).planes()[0].title
-    assert title.replace("\u00a0", " ") == "Dev score at the end: SimCSE 53.0 to 55.0 (2 runs), +3.0 since the start"
+    assert title.replace("\u00a0", " ") == "Dev score at the end, 2 runs: SimCSE 53.0 to 55.0, +3.0 since the start"
     assert drawn["score: SimCSE: band"].x == (0, 2, 2, 0)
     assert drawn["score: SimCSE: band"].y == (52.0, 55.0, 53.0, 50.0)
     assert drawn["score: SimCSE: band"].visible is True
@@ -135,15 +135,15 @@ def test_seeds_are_a_mean_with_a_band_from_the_lowest(history):
 @pytest.mark.parametrize(
     "scores, answer",
     [
-        (([53, 55], [55, 54]), "a 53.0 to 55.0 (2 runs), b 54.0 to 55.0 (2 runs): undecided"),
-        (([53, 54], [56, 55]), "a 53.0 to 54.0 (2 runs), b 55.0 to 56.0 (2 runs)"),
-        (([53], [55, 56]), "a 53.0 (1 run), b 55.0 to 56.0 (2 runs): undecided"),
+        (([53, 55], [55, 54]), "Undecided, 2 runs each: a 53.0 to 55.0, b 54.0 to 55.0"),
+        (([53, 54], [56, 55]), "Dev score at the end, 2 runs each: a 53.0 to 54.0, b 55.0 to 56.0"),
+        (([53], [55, 56]), "Undecided, 1 to 2 runs each: a 53.0, b 55.0 to 56.0"),
     ],
 )
 def test_methods_are_undecided_if_runs_overlap_or_one_ran_once(scores, answer):
     runs = ([[{"step": 0, "score": score}] for score in of_one] for of_one in scores)
     (plane,) = TrainingMonitor(dict(zip("ab", runs, strict=True))).planes()
-    assert plane.title.replace("\u00a0", " ") == f"Dev score at the end: {answer}"
+    assert plane.title.replace("\u00a0", " ") == answer
 
 
 def test_a_band_covers_the_steps_that_all_seeds_have(history):

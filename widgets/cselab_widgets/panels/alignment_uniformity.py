@@ -157,7 +157,7 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         {"title": {"text": "← better: uniformity (spread more evenly)"}, "range": across},
         {"title": {"text": "← better: alignment (pairs closer)"}, "range": up},
     )
-    words = "Arrows follow the steps." + " A star marks the best dev score." * state.scored
+    words = "An arrow ends at each step." + " A star marks the best dev score." * state.scored
     words += " Thin lines are seeds." * any(len(paths) > 1 for paths in state.seeds.values())
     words += " Click a point for its cosines." * (state.bands is not None)
     drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, *axes, words=words)]

@@ -516,17 +516,18 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
 
 def _ends(state: TrainingMonitorState) -> str:
     """The last dev scores of finished runs; methods are undecided whose runs overlap, or of which one ran once."""
-    ends, told = [], []
+    ends, told, counts = [], [], []
     for name, histories in state.others.items():
         *_, low, high = band(histories, "score")
         if low:
             ends.append((low[-1], high[-1]))
-            scores = f"{low[-1]:.1f}" + f" to {high[-1]:.1f}" * (low[-1] < high[-1])
-            runs = f"{len(histories)} run{'s' * (len(histories) > 1)}"
-            told.append(f"{escape(name)} {scores} ({runs})".replace(" ", "\u00a0"))
-    overlap = any(low <= high for (_, high), (low, _) in pairwise(sorted(ends)))
-    undecided = ": undecided" * (len(ends) > 1 and (overlap or min(map(len, state.others.values())) < 2))
-    return f"Dev score at the end: {', '.join(told)}{undecided}" if told else ""
+            told.append(f"{escape(name)}\u00a0{low[-1]:.1f}" + f"\u00a0to\u00a0{high[-1]:.1f}" * (low[-1] < high[-1]))
+            counts.append(len(histories))
+    few, many = min(counts, default=0), max(counts, default=0)
+    runs = f"{few} to {many} runs" if few < many else f"{few} run{'s' * (few > 1)}"
+    overlap = len(ends) > 1 and (few < 2 or any(low <= high for (_, high), (low, _) in pairwise(sorted(ends))))
+    found = f"{'Undecided' if overlap else 'Dev score at the end'}, {runs}{' each' * (len(ends) > 1)}"
+    return f"{found}: {', '.join(told)}" if told else ""
 
 
 def _gain(values: Sequence[float], steps: Sequence[int]) -> str:
