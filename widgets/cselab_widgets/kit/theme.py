@@ -79,14 +79,15 @@ class Style(NamedTuple):
 
 
 def encoder_colors(names: Iterable[str]) -> dict[str, str]:
-    """A colour for each encoder: the first is "before", the last "after"; one alone is "before".
+    """A colour for each encoder: the first is "before", SimCSE, or else the last, "after"; one alone is "before".
 
     >>> encoder_colors(["plain", "SimCSE"])["SimCSE"] == AFTER
     True
     """
     names = list(names)
+    after = SIMCSE if SIMCSE in names else names[-1]
     between = ("#3A8FBF", "#808080", OURS, PUBLISHED)
-    return {name: between[i % len(between)] for i, name in enumerate(names)} | {names[-1]: AFTER, names[0]: BEFORE}
+    return {name: between[i % len(between)] for i, name in enumerate(names)} | {after: AFTER, names[0]: BEFORE}
 
 
 def category_styles(names: Iterable[str]) -> dict[str, Style]:
