@@ -12,15 +12,15 @@ MASKS, HARD, LOWER = ("dropout|mask", "02, section 1"), ("hard", "02, section 3"
 SEED, POOLING = ("seed", "10, section 4"), ("pool", "10, section 5")
 ANSWERS: dict[str, Sequence[tuple[str, str]]] = {
     "01_anisotropy": [CONE, ORDER, CONTROL],
-    "02_simcse": [ORDER, CONTROL, ("averag|mean", "01, section 1")],
+    "02_simcse": [ORDER, CONTROL, CONE],
     "03_whitening": [MASKS, HARD, ORDER],
     "04_whitenedcse": [("width|channel|dimension", "03, section 2"), ("group", "03, section 2"), LOWER],
     "05_dropout_noise": [LOWER, HARD, CONE],
     "06_rank_bottleneck": [("negative", "05, section 2"), ("pull|positive", "05, section 3"), ("row", "03, section 2")],
     "07_focal_infonce": [("low", "02, section 3"), ("rank", "06, section 1"), ("loss|weight", "06, section 3")],
     "08_alignment_uniformity": [("temperature", "07, section 5"), ORDER, CONE],
-    "09_embedding_maps": [CONE, ("no", "08, section 1"), ORDER],
-    "10_benchmarks": [("random", "08, section 1"), ("no", "09, section 1"), CONTROL],
+    "09_embedding_maps": [CONE, ("dropout|mask", "00, section 3"), ORDER],
+    "10_benchmarks": [CONTROL, LOWER, HARD],
     "11_survey": [SEED, ("pair", "10, section 3"), POOLING],
     "12_your_own_method": [("loss", "11, section 1"), POOLING, SEED],
     "13_modern_encoders": [MASKS, CONE, ("dev", "12, section 5")],
