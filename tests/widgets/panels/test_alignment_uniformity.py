@@ -81,14 +81,6 @@ def test_a_single_point_is_drawn_with_room_around_it():
     assert layout.xaxis.range[0] < -1.0 < layout.xaxis.range[1]
 
 
-def test_the_score_over_the_steps_moves_with_the_plane(histories):
-    panel = AlignmentUniformity(histories)
-    for step, x, y in [(20, (20,), (61.5,)), (10, (10,), (58.25,))]:
-        drawn = traces(panel, step=step)
-        assert drawn["SimCSE: score"].y == (49.0, 58.25, 61.5)
-        assert (drawn["SimCSE: score here"].x, drawn["SimCSE: score here"].y) == (x, y)
-
-
 def test_the_shadow_is_where_both_are_better_than_at_the_start(histories):
     shadow = traces(AlignmentUniformity(histories))["better"]
     assert (max(shadow.x), max(shadow.y)) == (-1.0, 0.2) and "step 0" in shadow.text[3]
@@ -110,7 +102,6 @@ def test_seeds_are_a_bundle_about_their_mean():
     assert drawn["a: seeds"].y == (0.2, 0.2, 0.2, None, 0.3, 0.3, 0.3, None)
     assert drawn["a: path"].y == (0.25, 0.25, 0.25)
     assert drawn["a: path"].customdata is None  # a mean is no checkpoint
-    assert drawn["a: score"].y == (50.0, 50.0, 50.0)
     assert panel.state.kept["a"] == (10, 5)
     assert "(mean of 2 seeds)" in panel.summary()
     assert "Thin lines are seeds" in panel.planes()[0].words

@@ -16,7 +16,7 @@ from cselab.encoders.any_encoder import as_encoder, encode
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.planes import Plane, named_at_ends, rounded, written
+from ..kit.planes import Plane, rounded, written
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
 from ..kit.theme import INK, category_styles
 
@@ -94,7 +94,7 @@ class AlignmentUniformityState(State):
     seeds: Mapping[str, tuple[Path, ...]]
     kept: Mapping[str, tuple[int | None, ...]]
     step: int = shown("step", "steps", "steps")
-    selection: tuple[int, ...] = shown("checkpoint", "rows", (), (), asked=(0,), width="26em")
+    selection: tuple[int, ...] = shown("checkpoint", "rows", (), (), width="26em")
     cosines: Mapping[str, Mapping[int, np.ndarray]] = field(default_factory=dict)
     bands: Bands | None = None
 
@@ -118,10 +118,6 @@ class AlignmentUniformityState(State):
             for at in path
         ]
 
-    @property
-    def scored(self) -> bool:
-        return any(checkpoint.at.score is not None for checkpoint in self.checkpoints)
-
     def travelled(self, method: str) -> Path:
         """The path of a method up to the current step; its start if that is still to come."""
         path = self.paths[method]
@@ -141,7 +137,7 @@ class AlignmentUniformityState(State):
 
 
 def planes(state: AlignmentUniformityState) -> list[Plane]:
-    """Paths in the plane; one checkpoint's cosines by grade; and the score over the steps.
+    """Paths in the plane, and one checkpoint's cosines by grade.
 
     Four traces per method: all its seeds (if several), its whole path, its path so far with arrow heads, and its
     current place. Three more: the numbers of the steps of a method alone, the kept step, and what was picked.
@@ -157,14 +153,11 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         {"title": {"text": "← better: uniformity (spread more evenly)"}, "range": across},
         {"title": {"text": "← better: alignment (pairs closer)"}, "range": up},
     )
-    words = "An arrow ends at each step." + " A star marks the best dev score." * state.scored
+    words = "An arrow ends at each step."
+    words += " A star marks the best dev score." * any(point.kept for point in state.checkpoints)
     words += " Thin lines are seeds." * any(len(paths) > 1 for paths in state.seeds.values())
     words += " Click a point for its cosines." * (state.bands is not None)
     drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, *axes, words=words)]
-    if state.scored:
-        scores = _score_curves(state, styles, numbers)
-        axes = {"title": {"text": "step"}}, {"title": {"text": "dev score"}}
-        drawn.append(Plane(_best(state), scores, *axes, words="Higher is better. Large dots mark the chosen step."))
     if state.bands is not None:
         drawn.append(_cosines(state, state.bands, styles))
     return drawn
@@ -190,18 +183,6 @@ def _way(start: Measurement, here: Measurement) -> str:
     return f": {spread}, pairs {pairs}"
 
 
-def _best(state: AlignmentUniformityState) -> str:
-    """The highest score of a method at the step; of one alone, the change of its score."""
-    here = [(at.score, method) for method in state.paths for at in state.travelled(method)[-1:] if at.score is not None]
-    if not here:
-        return "Dev score"
-    score, method = max(here)
-    start = state.paths[method][0].score
-    if len(state.paths) > 1 or start is None or state.step == state.steps[0]:
-        return f"{escape(method)} has the {'higher' if len(here) == 2 else 'highest'} dev score, {score:.1f}"
-    return f"{'Yes, it rises' if score > start else 'No, it falls'}: dev score {start:.1f} to {score:.1f}"
-
-
 def summary(state: AlignmentUniformityState) -> str:
     """The place of each method at the current step, a line each."""
     width = max(map(len, state.paths))
@@ -222,8 +203,8 @@ def summary(state: AlignmentUniformityState) -> str:
 class AlignmentUniformity(Panel):
     """Methods in the plane of uniformity (x) and alignment (y), step by step; lower left is better.
 
-    It opens at the kept step, the one with the highest dev score after the start, and below the plane the score over
-    the steps moves with it. Click a point, or choose it from the list: its row is in `panel.selection`.
+    It opens at the kept step, the one with the highest dev score after the start. Click a point, or choose it from the
+    list: its row is in `panel.selection`.
 
     Args:
         histories: name -> history of a training run, or anything that has one
@@ -239,7 +220,7 @@ class AlignmentUniformity(Panel):
         ValueError: no histories, one without a measurement, one with a number that is not finite, a step at which
             nothing was measured, cosines of a method that is not there or of different pairs.
 
-    See also: `EmbeddingMap`, for the sentences themselves.
+    See also: `EmbeddingMap`, for the sentences themselves, and `TrainingMonitor`, for the score over the steps.
 
     >>> row = {"step": 0, "alignment": 0.2, "uniformity": -1.5, "score": 51.4}
     >>> AlignmentUniformity({"SimCSE": [row]})
@@ -273,11 +254,6 @@ class AlignmentUniformity(Panel):
             cosines={name: watch.by_step for name, watch in watched.items()},
             bands=by_grade(next(iter(watched.values())).pairs.scores) if watched else None,
         )
-        if state.scored:
-            self.questions = {
-                "Which way does training go?": (0, 2)[: 1 + bool(watched)],
-                "Does the score follow?": (1,),
-            }
         super().__init__(state, key)
 
     @staticmethod
@@ -494,45 +470,6 @@ def _picked(state: AlignmentUniformityState) -> go.Scatter:
         mode="markers",
         marker={"symbol": "circle-open", "size": 22, "color": INK, "line": {"width": 2}},
     )
-
-
-def _score_curves(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: dict) -> list[go.Scatter]:
-    """The score over the steps, and a dot for each method's current place."""
-    lines, dots = [], []
-    for method, path in state.paths.items():
-        scored = [(at.step, at.score) for at in path if at.score is not None]
-        past = [one for one in scored if one[0] <= state.step]
-        here, higher = past[-1:], sorted(past[-2:], key=lambda one: one[1])[-1:]
-        single = len(state.seeds[method]) == 1
-        common = {"hovertemplate": f"{escape(method)}, step %{{x}}: %{{y:.2f}}<extra></extra>"}
-        color = styles[method].color
-        lines.append(
-            go.Scatter(
-                x=[step for step, _ in scored],
-                y=rounded(score for _, score in scored),
-                customdata=[numbers[method, 0, step] for step, _ in scored] if single else None,
-                uid=f"{method}: score",
-                name=escape(method),
-                mode="lines+markers",
-                line={"color": color, "width": 2.5},
-                marker={"size": 7},
-                **common,
-            )
-        )
-        dots.append(
-            go.Scatter(
-                x=[step for step, _ in here],
-                y=rounded(score for _, score in here),
-                text=[f"{score:.1f}" for _, score in here],
-                textposition="top center" if here == higher else "bottom center",  # beside its line
-                uid=f"{method}: score here",
-                mode="markers+text",
-                marker={"color": color, "size": 16},
-                cliponaxis=False,
-                **common,
-            )
-        )
-    return [*named_at_ends(lines, "score names"), *dots]
 
 
 def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str, Any]) -> Plane:
