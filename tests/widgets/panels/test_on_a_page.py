@@ -129,6 +129,7 @@ def test_a_question_shows_its_planes_and_controls(opened, panels):
     )
     section.get_by_label("loss", exact=True).select_option("InfoNCE")
     shows(section, panel)
+    expect(opened.locator("#WhiteningLab .cselab-key")).to_be_visible()
 
 
 def test_a_click_tells_what_the_point_says(opened, panels):

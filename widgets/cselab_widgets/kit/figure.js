@@ -227,13 +227,16 @@ const cselabFigure = (() => {
     for (const row of rows.values()) {
       let [x, height] = [0, 0];
       for (const { el, part } of row) {
-        const { width, height: below, margin, legend, ...layout } = el.layout;
+        const { width: narrow, height: below, margin, legend, ...layout } = el.layout;
+        const scale = plots[0].part.layout.meta.key && el === plots.at(-1).el ? 60 : 0; // on the page it stands above the planes
+        const width = narrow + scale;
         const text = inTwoLines(part.layout.title.text, width - 16, 15);
         const room = HEAD * text.split("<br>").length;
         const whole = below + room;
         const at = { x: 8 / width, y: 1 - 4 / whole, xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
-        const own = { ...layout, width, height: whole, margin: { ...margin, t: margin.t + room } };
-        const figure = { data: el.data, layout: { ...own, title: { text, ...at }, legend: { ...legend, y: 1 - (room + ABOVE) / whole } } };
+        const own = { ...layout, width, height: whole, margin: { ...margin, t: margin.t + room, r: margin.r + scale } };
+        const data = scale ? el.data.map((trace) => ({ ...trace, showscale: true })) : el.data;
+        const figure = { data, layout: { ...own, title: { text, ...at }, legend: { ...legend, y: 1 - (room + ABOVE) / whole } } };
         const svg = await Plotly.toImage(figure, { format: "svg", width, height: whole, imageDataOnly: true });
         drawn += svg.replace("<svg", `<svg x="${x}" y="${tall}"`);
         [x, height] = [x + width + 16, Math.max(height, whole)];
@@ -254,6 +257,8 @@ const cselabFigure = (() => {
     let asked;
     /** @type {any[]} */
     const plots = [];
+    const key = place.appendChild(document.createElement("p"));
+    key.className = "cselab-key";
     const planes = place.appendChild(document.createElement("div"));
     planes.className = "cselab-planes";
     planes.setAttribute("role", "figure");
@@ -294,6 +299,7 @@ const cselabFigure = (() => {
       }
       place.style.minHeight = "";
       const visible = questions.length ? questions[question][1] : parts.map((_, i) => i);
+      key.innerHTML = withMinus(parts[visible[0]]?.layout.meta.key ?? ""); // by Python
       const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
       const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), WIDE[columns] ?? Infinity);
       const usual = width < NARROW ? LOW : Math.min(TALL[columns] ?? LOW, Math.round(0.75 * each));
