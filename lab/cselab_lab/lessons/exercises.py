@@ -60,7 +60,10 @@ RAISED = {
 }
 """What an exception of torch or NumPy means, by a pattern of its message."""
 
-CHANGED = "That is right, but your function changes its arguments: x = x - 1 makes a new x, x -= 1 does not."
+CHANGED = (
+    "That is right, but your function changes its arguments: x = x - 1 makes a new x, "
+    "x -= 1 and x.requires_grad_() do not."
+)
 NO_GRADIENT = "no gradient goes through the result (.item()? .detach()?)"
 WRONG_GRADIENT = "one of the arguments gets no gradient, or a wrong one (.detach()? .data? torch.no_grad()?)"
 NO_NUMBER = "0 / 0, inf - inf and the root of a number below 0 give NaN."
@@ -302,7 +305,8 @@ class Exercise:
                 return "The result must be one number: is a mean or a sum missing at the end?"
             return f"The shape should be {expected.shape}, it is {numbers.shape}."
         square = expected.shape[1:] == expected.shape[:1] != ()
-        off = square and example.is_right(np.where(np.eye(len(expected)), expected, numbers))
+        full = square and len(np.flatnonzero(expected)) > len(expected)  # not only on the diagonal
+        off = full and example.is_right(np.where(np.eye(len(expected)), expected, numbers))
         if not np.isfinite(numbers).all():
             return DIAGONAL if off else _why_not_finite(answer, example.arguments)
         if np.allclose(numbers, expected.round(2), rtol=1e-6, atol=1e-6):
@@ -337,9 +341,9 @@ class Exercise:
         return " Or: ".join(messages) if len(messages) < 3 else ""
 
     def _unused(self, example: Example, answer: Callable) -> str:
-        """A sentence about the first number among the arguments that changes the right result, but not this answer's.
+        """A sentence about the first argument that changes the right result, but not this answer's.
 
-        The answer must ignore the number in every example that has it.
+        The argument is a number, or the last row of a table. The answer must ignore it in every example that has it.
 
         >>> exercise = Exercise(Example("", (np.eye(3), 1), 0), solution=Solution("01_anisotropy", "my_removal"))
         >>> exercise._unused(exercise.examples[0], lambda vectors, k: vectors)
@@ -347,19 +351,28 @@ class Exercise:
         """
         if self.solution is None:
             return ""
-        names = inspect.signature(self.solution.function).parameters
+        names, row = inspect.signature(self.solution.function).parameters, ""
         for at, (name, value) in enumerate(zip(names, example.arguments, strict=False)):
             others = [one for one in self.examples if at < len(one.arguments)]
-            if not isinstance(value, int | float) or not all(_ignores(answer, one, at) for one in others):
+            is_number = isinstance(value, int | float)
+            if not (is_number or getattr(value, "ndim", 0) > 1) or not all(_ignores(answer, one, at) for one in others):
                 continue
-            if not _ignores(self.solution, example, at):
+            if all(_ignores(self.solution, one, at) for one in others):
+                continue
+            if is_number:
                 return f"`{name}` changes nothing in your code."
-        return ""
+            row = row or f"The last row of `{name}` changes nothing in your code."
+        return row
 
 
 def _ignores(answer: Callable, example: Example, at: int) -> bool:
-    """Whether the result of an answer stays the same when a number among the arguments grows by 1."""
-    arguments = (*example.arguments[:at], example.arguments[at] + 1, *example.arguments[at + 1 :])
+    """Whether an answer stays the same when one number is larger by 1, or the last row of a table is its first."""
+    changed = copy.deepcopy(example.arguments[at])
+    if isinstance(changed, int | float):
+        changed += 1
+    else:
+        changed[-1] = changed[0]
+    arguments = (*example.arguments[:at], changed, *example.arguments[at + 1 :])
     before, after = _tried(answer, example), _tried(answer, replace(example, arguments=arguments))
     return before is not None and np.array_equal(before, after)
 
@@ -412,12 +425,15 @@ SLIPS: tuple[tuple[str, str, str | Callable[[re.Match], str]], ...] = (
     (FEWER, r"/ len\((\w+)\)", r"/ (len(\1) - 1)"),
     (MEAN, r"\.mean\(", ".sum("),
     (SUM, r"\.sum\(", ".mean("),
-    (WHOLE, r"\b(dim|axis)=[01](, keepdims?=True)?", ""),
-    (AXIS, r"\.mean\((dim|axis)=0\)", r".mean(\1=1, keepdims=True)"),
+    (WHOLE, r"\b(dim|axis)=[01](, keepdims?=True)?|(?<=mean\()0(?=\))", ""),
+    (WHOLE, r"(?:[\w.]*\.|\b)normalize\((\w+)[^()]*\)", r"(\1 / \1.norm())"),
+    (AXIS, r"\.mean\((dim=|axis=)?0\)", r".mean(\g<1>1, keepdims=True)"),
     (LENGTH, r"(?:[\w.]*\.|\b)normalize\((\w+)[^()]*\)", r"\1"),
     (LENGTH, r" / [\w.]*\bnorm\([^()]*\)", ""),
+    ("A length is the root of the sum of squares.", r"\bnorm\([^()]*\)", r"\g<0> ** 2"),
     (PARTLY, r" / temperature\b", ""),
     ("Divide by the temperature, do not multiply.", r" / temperature\b", " * temperature"),
+    ("The temperature divides once.", r" / temperature\b", " / temperature**2"),
     (SIGN, r" - ", " + "),
     (SIGN, r" \+ ", " - "),
 )
@@ -476,7 +492,7 @@ def shared_values(example: Example) -> Iterator[tuple[str, Any]]:
     if first is not None and first.ndim == 2:
         rows = len(first)
         yield "Compute the mean over the rows, not the sum: divide by their number.", rows * right
-        yield "Do not divide by the number of rows.", right / rows
+        yield "This is divided by the number of rows once too often.", right / rows
         yield "Divide by n - 1, not by n.", right * (rows - 1) / rows
         yield "Divide by n, not by n - 1.", right * rows / (rows - 1)
 
@@ -743,6 +759,7 @@ def _leaves(value: object) -> Iterator[Any]:
         value = list(value.values())
     if (numbers := numbers_of(value)) is not None:
         yield numbers
+        yield getattr(value, "requires_grad", 0)
     elif isinstance(value, list | tuple):
         for part in value:
             yield from _leaves(part)

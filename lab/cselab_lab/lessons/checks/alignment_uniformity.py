@@ -48,6 +48,12 @@ ALIGNMENT = Exercise(
         "Which pairs count? Those with a grade above the threshold.": (
             "[grades > threshold] -> ",
             "> threshold -> <= threshold",
+            "> threshold -> < threshold",
+        ),
+        "Compare each grade as it is, without rounding.": "grades > -> grades.int() >",
+        "There is no logarithm in the alignment.": ".mean() -> .mean().log()",
+        "Square the difference of each pair, then average.": (
+            ".square().sum(dim=1).mean() -> .mean(dim=0).square().sum()"
         ),
         "Scale the sides to length 1, not the difference.": "(u - v)[ -> torch.nn.functional.normalize(x - y, dim=1)[",
         "Square first, then sum.": ".square().sum(dim=1) -> .sum(dim=1).square()",

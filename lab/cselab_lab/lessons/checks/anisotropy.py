@@ -89,13 +89,18 @@ REMOVAL = Exercise(
     mistakes={
         "The rows still contain the mean: subtract it from them, too.": (
             "return centred - centred @ -> return vectors - vectors @",
+            "return centred - centred @ -> return centred - vectors @",
             "return -> return vectors.mean(axis=0) +",
         ),
         "Use the directions of the centred rows: subtract the mean first.": "svd(centred -> svd(vectors",
         "The mean was not removed: subtract the mean, then look for directions.": (
             "vectors - vectors.mean(axis=0) -> vectors"
         ),
-        "That is one direction: remove the first k of them.": "[:k] -> [k : k + 1]",
+        "That is one direction: remove the first k of them.": ("[:k] -> [k : k + 1]", "[:k] -> [k - 1 :][:1]"),
+        "Subtract the mean, but do not divide by the deviations.": (
+            "vectors - vectors.mean(axis=0) -> (vectors - vectors.mean(axis=0)) / vectors.std(axis=0)"
+        ),
+        "With k = 0 the slice [-k:] has every direction: take the first k of descending ones.": "[:k] -> [::-1][-k:]",
         "You removed the directions of the smallest variance.": "[:k] -> [::-1][:k]",
         "You kept the k directions and removed the rest: subtract them.": "centred - centred @ -> centred @",
         "These are coordinates along the directions: multiply them by the directions again.": (

@@ -156,7 +156,10 @@ class _Drawn(np.ndarray):
 
 def _wrong_draws(interval: Any) -> str:
     gold = np.arange(15.0).view(_Drawn)  # a pair is known by its grade
+    before = str(np.random.get_state())
     bounds = numbers_of(interval(FIRST[:15], SECOND[:15], gold, 50))
+    if before != str(np.random.get_state()):
+        return "All code shares the generator of np.random.seed. Make your own: np.random.default_rng(seed)."
     every = gold.tolist()  # drawn as they stand where a library sorts them
     draws = [drawn.tolist() for drawn in gold.drawn if drawn.ndim == 1 and drawn.tolist() != every]
     if others := {*map(len, draws)} - {15}:

@@ -47,6 +47,10 @@ CLOUD_RADIUS = Exercise(
         "Measure the distance to the clean vector, not to the mean of the passes.": (
             "clean / clean.norm() -> passes.mean(dim=0)"
         ),
+        "Each pass has its own length.": "passes.norm(dim=1, keepdim=True) -> clean.norm()",
+        "The distance of each pass counts, not the distance of their mean.": (
+            "(passes - clean).square().sum(dim=1) -> (passes.mean(dim=0) - clean).square().sum()"
+        ),
         "Compute the mean of the squared distances, then the root; not the mean of the distances.": (
             "squared.mean().sqrt() -> squared.sqrt().mean()"
         ),
@@ -124,6 +128,11 @@ TWO_PAIRS = Exercise(
             "cross_entropy(logits, answers) -> "
             "(torch.cat([own[:, None], cosines / temperature], dim=1).logsumexp(1) - own).mean()",
             "logits.diagonal_scatter(own) -> logits + torch.diag(own)",
+            "cross_entropy(logits, answers) -> "
+            "(torch.cat([own[:, None], logits.fill_diagonal_(0)], dim=1).logsumexp(1) - own).mean()",
+        ),
+        "In numerator and denominator the positive is the same, that of anchor and positive.": (
+            "cross_entropy(logits, answers) -> ((cosines / temperature).logsumexp(1) - own).mean()"
         ),
         "Scale `anchor` and `positive` to length 1, too.": (
             "cosine_similarity(anchor, positive) -> (anchor * positive).sum(dim=1)"
@@ -133,10 +142,6 @@ TWO_PAIRS = Exercise(
             "normalize(left) @ normalize(right).T -> normalize(left) @ normalize(positive).T",
             "normalize(left) @ normalize(right).T -> normalize(left) @ normalize(left).T",
             "normalize(left) @ normalize(right).T -> normalize(right) @ normalize(right).T",
-        ),
-        "The temperature divides once.": (
-            "cross_entropy(logits -> cross_entropy(logits / temperature",
-            "logits.diagonal_scatter(own) -> cosines.diagonal_scatter(own) / temperature",
         ),
     },
 )
@@ -166,7 +171,11 @@ OFF_DROPOUT = Exercise(
         ),
         "Use the natural logarithm of m.": ("math.log(m) -> math.log10(m)", "math.log(m) -> math.log2(m)"),
         "One side of your negatives is still noisy.": "clean @ clean.T -> normalize(anchor) @ clean.T",
-        "Your positive is clean and so always at cosine 1: keep its noise.": "(anchor, positive) -> (clean, clean)",
+        "A positive has two noisy sides, `anchor` and `positive`; yours has a clean one.": (
+            "(anchor, positive) -> (clean, clean)",
+            "(anchor, positive) -> (anchor, clean)",
+        ),
+        "Add up over the negatives; do not average.": "math.log(m) -> math.log(m / (len(clean) - 1))",
         "m multiplies the exponentials: add log m to the logits, after the division by the temperature.": (
             "math.log(m) -> m",
             "others + math.log(m) -> others * m",
@@ -177,8 +186,9 @@ OFF_DROPOUT = Exercise(
             "cross_entropy(logits, answers) -> (torch.cat([own[:, None], weighed], dim=1).logsumexp(1) - own).mean()",
             "weighed.diagonal_scatter(own) -> weighed",
         ),
-        "m multiplies only the negatives, not the whole denominator.": (
-            "return cross -> return math.log(m) + cross; weighed.diagonal -> others.diagonal"
+        "m multiplies only the negatives: not the positive, and not the whole denominator.": (
+            "return cross -> return math.log(m) + cross; weighed.diagonal -> others.diagonal",
+            "weighed.diagonal_scatter(own) -> others.diagonal_scatter(own + math.log(m))",
         ),
     },
 )

@@ -29,7 +29,13 @@ PRESERVATION = Exercise(
             "fill_diagonal(near, -np -> isinf(-np; fill_diagonal(far, np -> isinf(np",
             "fill_diagonal(near, -np -> isinf(-np",
             "fill_diagonal(far, np -> isinf(np",
+            "near, -np.inf -> near, 0; far, np.inf -> far, 0",
         ),
+        "Scale the rows to length 1: the cosine counts.": "unit @ unit.T -> vectors @ vectors.T",
+        "Do not subtract the mean.": "unit = vectors -> vectors = vectors - vectors.mean(axis=0)\n    unit = vectors",
+        "Sort each row, along axis 1, not each column.": "near, axis=1 -> near, axis=0; far, axis=1 -> far, axis=0",
+        "argsort gives neighbours; argsort of argsort gives ranks.": "axis=1)[:, :k] -> axis=1).argsort(axis=1)[:, :k]",
+        "A common neighbour counts at any place.": "return np -> return np.mean(full == flat)\n    return np",
         "In full width, neighbours are the rows with the highest cosine; you used distances.": (
             "unit @ unit.T -> -np.linalg.norm(vectors[:, None] - vectors[None], axis=2)"
         ),
@@ -39,7 +45,8 @@ PRESERVATION = Exercise(
         ),
         "These are the farthest, not the nearest: argsort sorts from low to high.": (
             "argsort(-near -> argsort(near; argsort(far -> argsort(-far; "
-            "near, -np.inf -> near, np.inf; far, np.inf -> far, -np.inf"
+            "near, -np.inf -> near, np.inf; far, np.inf -> far, -np.inf",
+            "argsort(-near -> argsort(near; near, -np.inf -> near, np.inf",
         ),
         "Divide by k: a share, not a count.": ") / k -> )",
         "Divide by k, not by the size of the union (Jaccard).": ") / k -> ) / len(set(one) | set(other))",

@@ -76,10 +76,11 @@ FOCAL = Exercise(
         "The logit of a negative is s * (s + m), not s * s + m.": (
             "cosines * factors -> (cosines * cosines + m * (1 - own))"
         ),
-        "The temperature divides once, and not each factor.": "factors / temperature -> factors / temperature**2",
+        "The factor multiplies the cosine, and is not squared.": "cosines * factors -> factors * factors",
         "Below 0 the factor and the cosine keep their signs.": (
             "cosines * factors -> cosines * (cosines.abs() + m * (1 - own))",
             "cosines * factors -> cosines * factors.clamp(min=0)",
+            "cosines * factors -> cosines * factors.abs()",
             "cosines * factors -> cosines.clamp(min=0) * factors",
         ),
     },
@@ -115,6 +116,8 @@ FOCAL_GRADIENT = Exercise(
         ),
         "The inner derivative is missing: 2 s + m, or 2 s.": "inner * -> ",
         "The factor s + m changes with s, too: 2 s + m.": "2 * cosines -> cosines",
+        "The inner derivative of a negative has m: 2 s + m.": "inner = 2 * cosines + m -> inner = 2 * cosines + 0",
+        "The derivative by the logit is missing: softmax, less 1 on the diagonal.": "(shares - own) -> 1",
         "m belongs only to the negatives: on the diagonal 2 s, without m.": (
             "2 * cosines + m * (1 - own) -> 2 * cosines + m"
         ),

@@ -49,7 +49,8 @@ CORRELATION = Exercise(
         "Scale each column (dimension) to length 1, not each row.": "norm(dim=0) -> norm(dim=1, keepdim=True)",
         "Eq. 4 subtracts no mean.": (
             "    one = ->     first, second = first - first.mean(0), second - second.mean(0)\n    one =",
-            lambda *views: (len(views[0]) - 1) / len(views[0]) * _pearson(*views),  # of z-scores
+            "first / first.norm(dim=0) -> (first - first.mean(0)) / first.std(0) / len(first)**0.5; "
+            "second / second.norm(dim=0) -> (second - second.mean(0)) / second.std(0) / len(first)**0.5",
         ),
         "Divide by the lengths of the columns, not by the number of rows.": (
             "one.T @ other -> first.T @ second / len(first)"
@@ -58,10 +59,8 @@ CORRELATION = Exercise(
         "Divide row c by the length of column c of the first view, column d by that of the second.": (
             "one.T @ other -> first.T @ second / (first.norm(dim=0) * second.norm(dim=0))"
         ),
-        "Scale to length 1 by the root of the sum of squares.": (
-            "norm(dim=0) -> norm(p=1, dim=0)",
-            "norm(dim=0) -> square().sum(dim=0)",
-        ),
+        "Scale to length 1 by the root of the sum of squares.": "norm(dim=0) -> norm(p=1, dim=0)",
+        "Each view has its own lengths.": "second.norm(dim=0) -> first.norm(dim=0)",
     },
     trained=True,
 )
@@ -87,7 +86,12 @@ BARLOW_TWINS = Exercise(
     right_gradient(_twins, torch.tensor(_TABLE), 2.0, for_training=True),
     solution=_twins,
     mistakes={
-        "Each part is a sum, not a mean.": ".sum() -> .mean()",
+        "Each part is a sum, not a mean.": (
+            ".sum() -> .mean()",
+            "diagonal).square().sum() -> diagonal).square().mean(); "
+            "rest.square().sum() -> rest.square().sum() / (rest.numel() - len(rest))",
+        ),
+        "The diagonal is pulled to 1, not to 0.": "(1 - diagonal) -> diagonal",
         "Your first sum is that of a diagonal of 0: `diagonal()` is a view, which changes with its table.": (
             "(1 - diagonal) -> (1 - 0 * diagonal)"
         ),

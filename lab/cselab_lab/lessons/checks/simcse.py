@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import normalize
 
 from cselab.losses import info_nce
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
@@ -17,12 +17,12 @@ from .answers import FAR, LOST, at, choice_mistakes, right_gradient, wrong_shape
 
 
 _LAYER = torch.tensor(  # three words and one padding, two words and two paddings
-    [[[1.0, 2.0], [3.0, 6.0], [8.0, -4.0], [2.0, 9.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0], [4.0, -3.0]]]
+    [[[1.0, 2.5], [3.0, 6.0], [8.0, -4.5], [2.0, 9.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0], [4.0, -3.0]]]
 )
 _MASK = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0]])
 _SHORT = torch.arange(9.0).reshape(3, 1, 3)  # a token each
 POOLED = Exercise(
-    Example('"cls": the vector of the first token', (_LAYER, _MASK, "cls"), [[1, 2], [5, 0]]),
+    Example('"cls": the vector of the first token', (_LAYER, _MASK, "cls"), [[1, 2.5], [5, 0]]),
     Example('"mean": the mean over the tokens, without padding', (_LAYER, _MASK, "mean"), [[4, 4 / 3], [6, 0.5]]),
     Example('"mean" where no token is padding', (_LAYER, torch.ones(2, 4).long(), "mean"), [[3.5, 3.25], [4, 2.25]]),
     Example('"cls" of three short sentences', (_SHORT, torch.ones(3, 1), "cls"), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]),
@@ -111,12 +111,13 @@ def _drawn_twice(answer: Any) -> str:
 
 
 def _as_the_network_gave(answer: Any) -> str:
-    network = _Network(dropout=0)
+    network = _Network(dropout=0.5)  # a number is 0, or twice that of the weight
     views = _passes(answer, network, count=3)
     if not network.masked:
         return "Each row of ids needs its own row of the mask: copy and order the two alike."
-    right = network.weight[:3] * torch.arange(2.0, 5.0)[:, None]
-    return "" if all(torch.equal(view, right) for view in views) else "Return the network's vectors without a change."
+    kept = network.weight[:3] * torch.arange(4.0, 10.0, 2)[:, None]
+    changed = any((view * (view - kept)).any() for view in views)
+    return "A view is what one pass of the network gave, without a change." if changed else ""
 
 
 VIEWS = Exercise(
@@ -150,26 +151,22 @@ def _logits(first: Any, second: Any, temperature: float = 0.05) -> Any:
     return normalize(first) @ normalize(second).T / temperature
 
 
-def _of_channels(first: Any, second: Any, temperature: float = 0.05) -> Any:
-    table = normalize(first, dim=1).T @ normalize(second, dim=1)
-    return cross_entropy(table / temperature, torch.arange(len(table)))
-
-
-def _simclr(first: Any, second: Any, temperature: float = 0.05, own: float = -torch.inf) -> Any:
-    views = torch.cat([first, second])
-    logits = _logits(views, views, temperature).fill_diagonal_(own / temperature)
-    return cross_entropy(logits, torch.arange(len(views)).roll(len(first)))
-
-
 _FIRST = at(0, 80, 200) * torch.tensor([[1.0], [3.0], [0.5]])
 _SECOND = at(10, 45, 170) * torch.tensor([[0.7], [2.5], [1.4]])
 _SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
+_SIMCLR = (
+    "torch.arange(len(first), -> torch.arange(2 * len(first)).roll(len(first)).to("
+    "; first @ second.T -> (torch.cat([first, second]) @ torch.cat([first, second]).T)"
+)
 _LOSS_MISTAKES: dict[str, Any] = {
     "Compare the first view with the second, not with itself.": "first @ second.T -> first @ first.T",
-    "Compare rows with rows: first @ second.T is N x N.": _of_channels,
-    "The denominator has only second views; yours is SimCLR's, with all 2 N views.": (
-        _simclr,
-        lambda first, second, t=0.05: _simclr(first, second, t, 1.0),
+    "Compare rows with rows: first @ second.T is N x N.": (
+        "first @ second.T -> first.T @ second; len(first), -> first.shape[1],"
+    ),
+    "The denominator has only second views; yours has first views, too, as in SimCLR.": (
+        f"{_SIMCLR}.fill_diagonal_(-torch.inf)",
+        _SIMCLR,
+        "first @ second.T -> torch.cat([first @ second.T, (first @ first.T).fill_diagonal_(-torch.inf)], dim=1)",
     ),
     "A cosine is a dot product of rows of length 1, which is not a distance.": (
         "first @ second.T -> torch.cdist(first, second)",

@@ -48,9 +48,10 @@ def _observed(answer: Any) -> dict[str, Any]:
         if not isinstance(returned, kind):
             raise ValueError(f"`{part}` of {name} returned {kind_of(returned)}, not that of `super().{part}(...)`.")
     wanted = {"info_nce", "bidirectional_margin"}, {"sentence", "negation"}
-    if (set(loss.terms), set(method.columns)) != wanted or v.negatives is None:
+    terms = [term for term, value in loss.terms.items() if value]  # those of weight 0 are missing
+    if (set(terms), set(method.columns)) != wanted or v.negatives is None:
         raise ValueError(
-            f"{name} reads {', '.join(method.columns)}, has a loss of {', '.join(loss.terms)}, "
+            f"{name} reads {', '.join(method.columns)}, has a loss of {', '.join(terms)}, "
             f"and mixed negatives: {v.negatives is not None}."
         )
     candidates = len(v.positive) + len(v.negatives)

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 from scipy.linalg import sqrtm
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import normalize
 
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
@@ -95,6 +95,10 @@ SGW = Exercise(
             "x[:, permutation] -> x; whitened[:, back] -> whitened"
         ),
         "num_groups is the number of groups, not of channels in each.": ".chunk( -> .split(",
+        "Whiten each group separately, not all channels at once.": ".chunk(num_groups -> .chunk(1",
+        "Shuffle by the permutation and undo it by its inverse; yours are exchanged.": (
+            "x[:, permutation] -> x[:, permutation.argsort()]; [:, back] -> [:, permutation]"
+        ),
         "Nothing was whitened: call whiten(group).": "whiten(group) -> group",
     },
     trained=True,
@@ -114,20 +118,6 @@ def _each(loss: Callable) -> Callable:
 
 def _by_library(anchor: Any, positives: Any, temperature: float) -> float:
     return float(sum(info_nce(anchor, positive, temperature).total for positive in positives))
-
-
-def _in_one_table(anchor: Any, positives: Any, temperature: float = 0.05) -> Any:
-    table = torch.cat([_logits(anchor, positive, temperature) for positive in positives], dim=1)
-    own = torch.arange(len(anchor))
-    return sum(cross_entropy(table, own + at * len(anchor)) for at in range(len(positives)))
-
-
-def _of_summed_cosines(anchor: Any, positives: Any, temperature: float = 0.05) -> Any:
-    return cross_entropy(sum(_logits(anchor, one, temperature) for one in positives), torch.arange(len(anchor)))
-
-
-def _of_mean_view(anchor: Any, positives: Any, temperature: float = 0.05) -> Any:
-    return cross_entropy(_logits(anchor, sum(positives) / len(positives), temperature), torch.arange(len(anchor)))
 
 
 _VIEW = torch.tensor([[2.0, 0.0], [0.5, 1.0], [-1.0, 3.0]])
@@ -156,9 +146,22 @@ MULTI_POSITIVE = Exercise(
         "Add up over the positives; do not average.": "return loss -> return loss / len(positives)",
         "Only the first positive counts in your code.": "in positives -> in positives[:1]",
         "Only the last positive counts in your code.": "in positives -> in positives[-1:]",
-        "Each positive view has its own denominator; yours holds the rows of all views.": _in_one_table,
-        "Compute the loss of each positive view, then add up; you added the cosines first.": _of_summed_cosines,
-        "Compute the loss of each positive view, then add up; you averaged the views first.": _of_mean_view,
+        "Each positive view has its own denominator; yours holds the rows of all views.": (
+            "in positives -> in range(len(positives)); normalize(positive) -> normalize(torch.cat(positives)); "
+            ", own) -> , own + positive * len(own))"
+        ),
+        "Compute the loss of each positive view, then add up; you added the cosines first.": (
+            "in positives -> in positives[:1]; anchor @ normalize(positive).T -> "
+            "sum(anchor @ normalize(one).T for one in positives)"
+        ),
+        "Compute the loss of each positive view, then add up; you averaged the views first.": (
+            "in positives -> in [sum(positives) / len(positives)]",
+            "in positives -> in [sum(positives) / len(positives)] * len(positives)",
+        ),
+        "A positive view is contrasted only with the anchor, not with a second positive view.": (
+            "return loss -> return loss + sum(cross_entropy(normalize(a) @ normalize(b).T / temperature, own)"
+            " for i, a in enumerate(positives) for b in positives[i + 1 :])"
+        ),
     },
     trained=True,
 )  # fmt: skip
@@ -167,9 +170,7 @@ MULTI_POSITIVE = Exercise(
 # The loss of WhitenedCSE must stay the same, and the mean cosine must rise above 0.95.
 
 ROWS, WIDTH, GROUPS = 64, 16, 8
-SHUFFLES = (
-    0  # a seed with which no channel has the same neighbour in both shuffles, so that the loss sees a change of one
-)
+SHUFFLES = 0  # with this seed no channel has one neighbour in both shuffles, so that the loss sees a change of one
 
 
 def views() -> tuple[Any, Any]:

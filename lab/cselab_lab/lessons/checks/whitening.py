@@ -15,7 +15,7 @@ _CROSS = torch.tensor([[2.0, 2.0], [-2.0, -2.0], [1.0, -1.0], [-1.0, 1.0]])
 # Three axes in space, u, v and w at right angles, with variances 4, 1 and 1/4: u u^T / 2 + v v^T + 2 w w^T, by hand.
 _U, _V, _W = (torch.tensor([axis]) / 3 for axis in ([2.0, 2.0, 1.0], [-2.0, 1.0, 2.0], [1.0, -2.0, 2.0]))
 _SPACE = math.sqrt(3) * torch.cat([2 * _U, -2 * _U, _V, -_V, _W / 2, -_W / 2]) + torch.tensor([10.0, -5.0, 1.0])
-_PLUS = torch.tensor([[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]])  # variances 2 and 1/2 on the channels
+_PLUS = torch.tensor([[0.02, 0.0], [-0.02, 0.0], [0.0, 0.01], [0.0, -0.01]])  # variances so small that 1e-5 counts
 _THIN = torch.tensor([[32**0.5, 0.0], [-(32**0.5), 0.0], [0.0, 14**0.5], [0.0, -(14**0.5)]])  # variances 16 and 7
 
 
@@ -32,9 +32,9 @@ ZCA = Exercise(
         torch.tensor([[0.75, -0.25], [-0.25, 0.75]]),
     ),
     Example(
-        "two channels without correlation, variances 2 and 1/2: each divided by its standard deviation",
+        "two channels without correlation, variances 1/5000 and 1/20000: each divided by its standard deviation",
         (_PLUS,),
-        torch.diag(torch.tensor([2**-0.5, 2**0.5])),
+        torch.diag(torch.tensor([5000**0.5, 20000**0.5])),
     ),
     Example(
         "the position of the cloud does not matter, because the mean is removed",
@@ -48,12 +48,16 @@ ZCA = Exercise(
     ),
     solution=Solution("03_whitening", "my_zca"),
     mistakes={
-        "The exponent is -1/2, not +1/2: large directions become smaller.": "** -0.5 -> ** 0.5",
-        "This is PCA whitening, U L^(-1/2): rotate back with U^T.": " @ axes.T -> ",
+        "The exponent is -1/2: large directions become smaller, by a root.": ("** -0.5 -> ** 0.5", "** -0.5 -> ** -1"),
+        "This is PCA whitening, with one rotation: ZCA is U L^(-1/2) U^T.": (" @ axes.T -> ", "axes @ torch -> torch"),
         "eigh gives eigenvectors as columns; yours are used as rows.": (
             "axes @ torch -> axes.T @ torch; ) @ axes.T -> ) @ axes"
         ),
-        "eps belongs under the root, added to the variances.": "(values + eps) ** -0.5 -> values**-0.5 + eps",
+        "eps belongs under the root, added to the variances.": (
+            "(values + eps) ** -0.5 -> values**-0.5 + eps",
+            "(values + eps) ** -0.5 -> 1 / (values.sqrt() + eps)",
+            "values + eps -> values.clamp(min=eps)",
+        ),
         "Subtract the mean of each channel before you compute the covariance.": "x - x.mean(0) -> x",
         "That whitens, but is not symmetric, as with Cholesky: ZCA is U L^(-1/2) U^T.": (
             _by_cholesky,
@@ -98,7 +102,14 @@ CHOICE = Exercise(
     mistakes={
         "You chose k on the test pairs. That score is too good: choose on dev.": "score(dev, k) -> score(test, k)",
         "That is the score on dev; the second number is the score on test.": "score(test, best) -> score(dev, best)",
-        "Fit on `corpus`, not on the dev pairs.": "fit(corpus) -> fit(np.concatenate(dev[:2]))",
+        "Fit on `corpus`, not on the dev pairs.": (
+            "fit(corpus) -> fit(np.concatenate(dev[:2]))",
+            "fit(corpus) -> fit(np.concatenate([corpus, *dev[:2]]))",
+        ),
+        "Return k itself, not its place in `ks`.": "return best -> return ks.index(best)",
+        "That is the lowest score on dev: choose the highest.": "max(ks -> min(ks",
+        "Dev decides; the largest k is not the best.": "max(ks, key=lambda k: score(dev, k)) -> max(ks)",
+        "A correlation lies between -1 and 1: do not multiply by 100.": "return spearmanr -> return 100 * spearmanr",
         "Fit on `corpus`, not on the test pairs.": "fit(corpus) -> fit(np.concatenate(test[:2]))",
         "Compare by the cosine: divide the product by the length of each vector.": (
             " / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1) -> "

@@ -65,6 +65,7 @@ LOG_WEIGHTS = Exercise(
             ".masked_fill(own, -torch.inf) -> ; - 1.0 -> + 0.0",
             ".masked_fill(own, -torch.inf) -> ",
             "-torch.inf -> 0.0",
+            "-torch.inf -> -beta",
         ),
         "Divide by the mean, not by the sum: they have the mean 1.": " + torch.tensor(len(cosines) - 1.0).log() -> ",
         "A row has N - 1 negatives: log(N - 1), not log N.": "len(cosines) - 1.0 -> float(len(cosines))",
