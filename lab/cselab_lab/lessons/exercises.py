@@ -357,7 +357,7 @@ class Exercise:
             is_number = isinstance(value, int | float)
             if not (is_number or getattr(value, "ndim", 0) > 1) or not all(_ignores(answer, one, at) for one in others):
                 continue
-            if all(_ignores(self.solution, one, at) for one in others):
+            if all(_ignores(self.solution, one, at) for one in (others if is_number else [example])):
                 continue
             if is_number:
                 return f"`{name}` changes nothing in your code."
@@ -366,12 +366,13 @@ class Exercise:
 
 
 def _ignores(answer: Callable, example: Example, at: int) -> bool:
-    """Whether an answer stays the same when one number is larger by 1, or the last row of a table is its first."""
+    """Whether an answer stays the same when a number is larger by 1, or a table has another last row."""
     changed = copy.deepcopy(example.arguments[at])
     if isinstance(changed, int | float):
         changed += 1
     else:
         changed[-1] = changed[0]
+        changed[-1, 0] += 1  # in a table of equal rows, too
     arguments = (*example.arguments[:at], changed, *example.arguments[at + 1 :])
     before, after = _tried(answer, example), _tried(answer, replace(example, arguments=arguments))
     return before is not None and np.array_equal(before, after)

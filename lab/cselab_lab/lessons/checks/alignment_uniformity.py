@@ -59,7 +59,7 @@ ALIGNMENT = Exercise(
         "Square first, then sum.": ".square().sum(dim=1) -> .sum(dim=1).square()",
         "A pair whose grade equals the threshold does not count.": "> threshold -> >= threshold",
         "Divide by the number of pairs that count, not by the number of all pairs.": ".mean() -> .sum() / len(grades)",
-        "The squared distance is 2 - 2 times the cosine.": (
+        "The squared distance is 2 - 2 times the cosine, not half as much.": (
             "(u - v)[grades > threshold].square() -> (u * v)[grades > threshold]",
             "return (u - v)[grades > threshold].square() -> return 1 - (u * v)[grades > threshold]",
         ),

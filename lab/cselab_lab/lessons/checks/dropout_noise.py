@@ -186,7 +186,7 @@ OFF_DROPOUT = Exercise(
             "cross_entropy(logits, answers) -> (torch.cat([own[:, None], weighed], dim=1).logsumexp(1) - own).mean()",
             "weighed.diagonal_scatter(own) -> weighed",
         ),
-        "m multiplies only the negatives: not the positive, and not the whole denominator.": (
+        "m multiplies the negatives: it does not divide them, and the positive has no m.": (
             "return cross -> return math.log(m) + cross; weighed.diagonal -> others.diagonal",
             "weighed.diagonal_scatter(own) -> others.diagonal_scatter(own + math.log(m))",
         ),

@@ -17,14 +17,14 @@ from .answers import FAR, LOST, at, choice_mistakes, right_gradient, wrong_shape
 
 
 _LAYER = torch.tensor(  # three words and one padding, two words and two paddings
-    [[[1.0, 2.5], [3.0, 6.0], [8.0, -4.5], [2.0, 9.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0], [4.0, -3.0]]]
+    [[[1.0, 2.5], [3.0, 6.0], [8.0, -4.0], [2.0, 9.0]], [[5.0, 0.0], [7.0, 1.0], [0.0, 11.0], [4.0, -3.0]]]
 )
 _MASK = torch.tensor([[1, 1, 1, 0], [1, 1, 0, 0]])
 _SHORT = torch.arange(9.0).reshape(3, 1, 3)  # a token each
 POOLED = Exercise(
     Example('"cls": the vector of the first token', (_LAYER, _MASK, "cls"), [[1, 2.5], [5, 0]]),
-    Example('"mean": the mean over the tokens, without padding', (_LAYER, _MASK, "mean"), [[4, 4 / 3], [6, 0.5]]),
-    Example('"mean" where no token is padding', (_LAYER, torch.ones(2, 4).long(), "mean"), [[3.5, 3.25], [4, 2.25]]),
+    Example('"mean": the mean over the tokens, without padding', (_LAYER, _MASK, "mean"), [[4, 1.5], [6, 0.5]]),
+    Example('"mean" where no token is padding', (_LAYER, torch.ones(2, 4).long(), "mean"), [[3.5, 3.375], [4, 2.25]]),
     Example('"cls" of three short sentences', (_SHORT, torch.ones(3, 1), "cls"), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]),
     Example('"mean" of three short sentences', (_SHORT, torch.ones(3, 1), "mean"), [[0, 1, 2], [3, 4, 5], [6, 7, 8]]),
     solution=Solution("02_simcse", "my_pooled"),
