@@ -46,7 +46,7 @@ def test_method_map_groups_by_family_or_by_year(shown):
     simcse = "SimCSE,\u00a0the\u00a0reference"
     families = ["<b>baseline</b>", simcse, "<b>another loss</b>", mine, "Other", "<b>extra data</b>", "Rows"]
     assert lines(shown) == families
-    years = ["<b>2021</b>", "Other", simcse, "<b>2023</b>", mine, "<b>no year</b>", "Rows"]
+    years = ["<b>2021</b>", "Other", simcse, "<b>2022</b>: none", "<b>2023</b>", mine, "<b>no year</b>", "Rows"]
     assert lines(shown, by="year") == years
     many = MethodMap(CARDS * 7)
     parts = many.planes()

@@ -14,7 +14,7 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane
-from ..kit.theme import FAINT, INK, PALETTE
+from ..kit.theme import INK, PALETTE
 
 if TYPE_CHECKING:
     import pandas
@@ -24,6 +24,7 @@ FAMILY, YEAR = "family", "year"
 LINE = 18  # pixels a method
 HEAD = 1.7  # lines of a heading, with the room above it
 LOSSES = {"loss": "another loss"}  # a family that is not the stage of this name
+UNTOUCHED = "rgba(128, 128, 128, 0.45)"
 ONE = 24  # more methods stand in three planes, about a third of them in each
 
 
@@ -50,7 +51,10 @@ class MethodMapState(State):
     def groups(self) -> dict[str, list[int]]:
         """Rows of `cards` by family in their order, or by year; in a group, like patterns stand together."""
         heads = [card.family if self.by == FAMILY else card.year or "no year" for card in self.cards]
-        names = [*dict.fromkeys(heads)] if self.by == FAMILY else sorted({*heads})
+        names = [*dict.fromkeys(heads)]
+        if self.by == YEAR:  # also those without a method
+            years = [int(card.year) for card in self.cards if card.year] or [0]
+            names = sorted({*heads, *map(str, range(min(years), max(years)))})
         by_pattern = sorted(range(len(heads)), key=lambda row: _pattern(self.cards[row]))
         return {name: [row for row in by_pattern if heads[row] == name] for name in names}
 
@@ -60,7 +64,7 @@ class MethodMapState(State):
 
 
 def planes(state: MethodMapState) -> list[Plane]:
-    """A line for each method below its family or year, a column for each stage; a dot where the method touches it."""
+    """A line for each method below its family or year, a column for each stage; a dot where the method changes it."""
     groups = [*state.groups.items()]
     if len(state.cards) <= ONE:
         return [_part(state, answer(state), groups)]
@@ -80,10 +84,15 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
     below = 0.0
     for name, rows in groups:
         below += HEAD
-        heads[1 - below] = f"<b>{escape(LOSSES.get(name, name))}</b>"
+        heads[1 - below] = f"<b>{escape(LOSSES.get(name, name))}</b>" + ": none" * (not rows)
         for row in rows:
             place[row], below = -below, below + 1
+    joined = [(stage, at) for row, at in place.items() for stage in (*map(stages.index, state.cards[row].stages), None)]
     traces = [
+        go.Scatter(x=[*range(len(stages))] * len(place), y=[at for at in place.values() for _ in stages],
+                   uid=f"{uid}all", mode="markers", hoverinfo="skip", marker={"size": 4, "color": UNTOUCHED}),
+        go.Scatter(x=[stage for stage, _ in joined], y=[at for _, at in joined], uid=f"{uid}joined", mode="lines",
+                   hoverinfo="skip", line={"width": 2, "color": UNTOUCHED}),
         go.Scatter(
             x=[*range(len(stages))] * len(heads), y=[at for at in heads for _ in stages], uid=f"{uid}counts",
             text=[f"<b>{state.touched(rows)[stage] or ''}</b>" for _, rows in groups for stage in stages],
@@ -96,17 +105,17 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
             go.Scatter(
                 x=[number] * len(dots), y=[place[row] for row in dots], customdata=dots,
                 text=[_hover(state.cards[row], stage) for row in dots], hovertemplate="%{text}<extra></extra>",
-                uid=uid + stage, mode="markers", showlegend=False,
+                uid=uid + stage, mode="markers",
                 marker={"size": 11, "color": PALETTE[number],
                         "line": {"color": INK, "width": [3 * (row in state.selection) for row in dots]}},
             )
         )  # fmt: skip
     names = [*heads.values(), *(_name(state, row) for row in place)]
-    bare = {"showline": False, "ticks": ""}
+    bare = {"showline": False, "ticks": "", "showgrid": False}
     across = {"tickvals": list(range(len(stages))), "ticktext": stages, "range": [-0.5, len(stages) - 0.5],
               "side": "top", "fixedrange": True, **bare}  # fmt: skip
     up = {"tickvals": [*heads, *place.values()], "ticktext": names, "range": [0.3 - below, 0.4], "automargin": True,
-          "gridcolor": FAINT, **bare}  # fmt: skip
+          **bare}  # fmt: skip
     return Plane(title, traces, across, up, tall=round(LINE * (below + 0.1)))
 
 
@@ -184,7 +193,7 @@ class MethodMap(Panel):
 
     explain = staticmethod(
         lambda state: (
-            "A dot marks a difference from SimCSE; click it to read more. Numbers count the dots below. "
+            "A large dot marks a difference from SimCSE; click it to read more. Numbers count the dots below. "
             "Data: the corpus. View: the encoder's input. Encoder: its networks. "
             "Head: the layers between vector and loss. Loss: which vectors are contrasted, and how."
         )
