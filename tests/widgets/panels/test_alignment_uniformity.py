@@ -50,6 +50,7 @@ def test_the_travelled_path_ends_where_the_method_stands(histories):
     assert drawn["SimCSE: path"].x == (-1.0, -1.8, -2.2)
     assert drawn["SimCSE: travelled"].x == (-1.0, -1.8)
     assert drawn["SimCSE: here"].x == (-1.8,)
+    assert drawn["SimCSE: arrow"].x == pytest.approx((-1.0, -1.48))
 
 
 def test_a_method_not_measured_stands_where_it_was_last(histories):

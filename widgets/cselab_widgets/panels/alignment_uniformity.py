@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cselab.data import Pairs
 
 APART = 0.09  # of the plane: between two steps that are named
-HEADS = {"symbol": "arrow", "angleref": "previous", "opacity": 1, "line": {"width": 0}}  # of arrows
+HEAD = {"symbol": "arrow", "angleref": "previous", "opacity": 1, "line": {"width": 0}, "size": [0, 16]}
 KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
 
 
@@ -139,7 +139,7 @@ class AlignmentUniformityState(State):
 def planes(state: AlignmentUniformityState) -> list[Plane]:
     """Paths in the plane, and one checkpoint's cosines by grade.
 
-    Four traces per method: all its seeds (if several), its whole path, its path so far with arrow heads, and its
+    Five traces per method: all its seeds (if several), its whole path, its path so far, an arrow on that, and its
     current place. Three more: the numbers of the steps of a method alone, the kept step, and what was picked.
     """
     styles = category_styles(state.paths)
@@ -153,7 +153,7 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         {"title": {"text": "← better: uniformity (spread more evenly)"}, "range": across},
         {"title": {"text": "← better: alignment (pairs closer)"}, "range": up},
     )
-    words = "An arrow ends at each step."
+    words = "An arrow shows the way of training."
     words += " A star marks the best dev score." * any(point.kept for point in state.checkpoints)
     words += " Thin lines are seeds." * any(len(paths) > 1 for paths in state.seeds.values())
     words += " Click a point for its cosines." * (state.bands is not None)
@@ -361,7 +361,6 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
     here, seeds = travelled[-1:], state.seeds[method]
     single = len(seeds) == 1
     bundle = [] if single else [_bundle(method, seeds, style.color, numbers)]
-    heads = [0] + [10] * (len(travelled) - 1)
     rows = [numbers[method, 0, at.step] for at in path] if single else None
     return [
         *bundle,
@@ -378,10 +377,10 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
             **_places(travelled),
             uid=f"{method}: travelled",
             hoverinfo="skip",
-            mode="lines+markers",
-            marker={**HEADS, "size": heads},
-            line={"color": style.color, "width": 3, "backoff": 0},
+            mode="lines",
+            line={"color": style.color, "width": 3},
         ),
+        _arrow(state, method, style.color),
         go.Scatter(
             **_places(here),
             **_hover(method, here),
@@ -395,10 +394,32 @@ def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numb
     ]
 
 
+def _arrow(state: AlignmentUniformityState, method: str, color: str) -> go.Scatter:
+    """The first three fifths of the longest way between two steps, with a head."""
+    path = _drawn(state, state.travelled(method))
+    longest = int(np.linalg.norm(np.diff(path, axis=0), axis=1).argmax()) if len(path) > 1 else 0
+    one, other = path[longest], path[longest : longest + 2][-1]
+    x, y = np.transpose([one, 0.4 * one + 0.6 * other]) * np.ptp(_ranges(state), axis=1)[:, None]
+    return go.Scatter(
+        x=rounded(x),
+        y=rounded(y),
+        uid=f"{method}: arrow",
+        hoverinfo="skip",
+        mode="lines+markers",
+        marker=HEAD,
+        line={"color": color, "backoff": 0},
+        visible=len(path) > 1,
+    )
+
+
+def _drawn(state: AlignmentUniformityState, path: Path) -> np.ndarray:
+    """A path in parts of the width and the height of the plane."""
+    return np.array([[at.uniformity, at.alignment] for at in path]) / np.ptp(_ranges(state), axis=1)
+
+
 def _apart(state: AlignmentUniformityState, method: str) -> list[int]:
     """The rows of a path that have room for a name: the start, the end, and what is far from them."""
-    across, up = _ranges(state)
-    drawn = np.array([[at.uniformity, at.alignment] for at in state.paths[method]]) / [np.ptp(across), np.ptp(up)]
+    drawn = _drawn(state, state.paths[method])
     rows = [0]
     for row in [len(drawn) - 1, *range(len(drawn))]:
         if all(np.abs(drawn[row] - drawn[other]).max() > APART for other in rows):
@@ -453,7 +474,8 @@ def _kept(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: d
         mode="markers",
         marker={
             "symbol": "star",
-            "size": 13,
+            "size": 10,
+            "opacity": 1,
             "color": KEPT,
             "line": {"color": [styles[point.method].color for point in kept], "width": 1.5},
         },
@@ -518,9 +540,10 @@ def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
     """The axes for all steps at once, so that they do not move."""
     across = [point.at.uniformity for point in state.checkpoints]
     wide = max(max(across) - min(across), 0.1)
+    right = 0.3 if len(state.paths) == 1 else 0.1  # for the names of the steps
     up = [point.at.alignment for point in state.checkpoints]
     room = 0.35 * max(max(up) - min(up), 0.05)
-    return rounded([min(across) - 0.5 * wide, max(across) + 0.3 * wide]), rounded(
+    return rounded([min(across) - 0.3 * wide, max(across) + right * wide]), rounded(
         [max(0.0, min(up) - room), max(up) + room]
     )
 
