@@ -50,7 +50,7 @@ def test_the_neighbour_is_the_nearest_and_lies_along(lab):
     diamond = drawn["neighbour"]
     assert (*diamond.x, *diamond.y) == pytest.approx((distances.min(), 0), abs=1e-3)
     gaps = np.array(lab.state.clouds.radius) - lab.state.clouds.distance
-    assert (np.argsort(drawn["radii"].y) == np.argsort(gaps)).all()
+    assert (np.argsort(drawn["radii"].y) == np.argsort(-gaps)).all()
     assert lab.state.sentence == np.argsort(gaps)[6]  # it opens on one in the middle
 
 

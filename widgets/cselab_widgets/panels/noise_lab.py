@@ -309,13 +309,16 @@ def _cloud(state: NoiseLabState) -> Plane:
               line={"color": ANCHOR, "dash": "dot", "width": 2}),
         _dots(np.stack([0 * dots[0], dots[drawn - 1]]), "newest", **clear, line={"color": ANCHOR, "width": 2},
               visible=drawn < len(dots)),
-        _dots(dots[:drawn], "dropout", **_named(state, row), marker={"color": ANCHOR, "size": 8}),
-        _dots(np.zeros((1, 2)), "off-dropout", hoverinfo="skip", mode="markers", name="the same without dropout",
+        _dots(dots[:drawn], "dropout", hoverinfo="skip", mode="markers", marker={"color": ANCHOR, "size": 8}),
+        _dots(np.zeros((1, 2)), "off-dropout", hoverinfo="skip", mode="markers",
               marker={"color": ANCHOR, "symbol": "diamond", "size": 16}),
-        _dots(np.array([[distance, 0]]), "neighbour", **_named(state, other),
+        _dots(np.array([[distance, 0]]), "neighbour", hoverinfo="skip", mode="markers",
               marker={"color": NEGATIVE, "symbol": "diamond", "size": 16}),
         written(rounded(-grid), [0] * len(grid), [f"{r:g}" for r in grid], "distances", "middle center"),
+        written(rounded([0, distance]), [0, 0], ["<br>no dropout", "<br>nearest<br>sentence"], "names",
+                "bottom center"),
     ]  # fmt: skip
+    this, nearest = (textwrap.shorten(state.sentences[one], 70, placeholder=" \u2026") for one in (row, other))
     ends = rounded([-1.1 * grid[-1], 1.1 * grid[-1]])
     bare = {"range": ends, "showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
     return Plane(
@@ -324,15 +327,10 @@ def _cloud(state: NoiseLabState) -> Plane:
         {"title": {"text": "distance from the vector without dropout (all have length 1)"}, **bare},
         bare,
         square=True,
-        words="A dot is one mask; the ring is their mean radius (root mean square). Right is towards the nearest "
-        f"sentence. The mean cosine is {1 - radius**2 / 2:.3f}.",
+        words=f"This sentence: \u201c{this}\u201d Nearest: \u201c{nearest}\u201d A dot is "
+        f"one mask; the ring is their mean radius (root mean square). The mean cosine is {1 - radius**2 / 2:.3f}.",
         tall=SQUARE,
     )
-
-
-def _named(state: NoiseLabState, row: int) -> dict[str, Any]:
-    name = escape(textwrap.shorten(state.sentences[row], 45, placeholder=" \u2026"), quote=False)
-    return {"name": name, "hoverinfo": "name", "mode": "markers"}
 
 
 def _dots(points: np.ndarray, uid: str, **look: Any) -> go.Scatter:
@@ -342,7 +340,7 @@ def _dots(points: np.ndarray, uid: str, **look: Any) -> go.Scatter:
 def _radii(state: NoiseLabState) -> Plane:
     clouds = state.clouds
     rows = range(len(state.sentences))
-    heights = np.argsort(np.argsort(clouds.radius - clouds.distance))
+    heights = np.argsort(np.argsort(clouds.distance - clouds.radius))
     texts = ["<br>".join(escape(line, quote=False) for line in textwrap.wrap(s, 50)) for s in state.sentences]
     ends = [[[r, h], [d, h], [np.nan, h]] for r, d, h in zip(clouds.radius, clouds.distance, heights, strict=True)]
     traces = [_dots(np.concatenate(ends), "gaps", mode="lines", hoverinfo="skip", line={"color": INK, "width": 1})]
@@ -353,17 +351,26 @@ def _radii(state: NoiseLabState) -> Plane:
         sizes = [16 if row == state.sentence else 9 for row in rows]
         look = {"color": color, "symbol": symbol, "size": sizes, "opacity": 1, "line": {"width": 0}}
         traces.append(
-            _dots(np.stack([values, heights], axis=1), uid, name=name, mode="markers", customdata=[*rows], marker=look,
+            _dots(np.stack([values, heights], axis=1), uid, mode="markers", customdata=[*rows], marker=look,
                   text=texts, hovertemplate="%{text}<br>" + name + " %{x:.3f}<extra></extra>")
         )  # fmt: skip
+    first, top = heights.argmax(), len(texts) - 1
+    widest = rounded([clouds.radius[first], clouds.distance[first]])
+    traces.append(written(widest, [top, top], ["dropout<br>", "nearest sentence<br>"], "ends", "top center"))
     beyond = int((clouds.radius > clouds.distance).sum())
     return Plane(
         f"Dropout moves {beyond or 'none'} of {len(texts)} sentences farther than to the nearest sentence",
         traces,
         {"title": {"text": "distance (vectors have length 1)"}, "rangemode": "tozero"},
-        {"title": {"text": f"{len(texts)} sentences"}, "showticklabels": False, "ticks": "", "showgrid": False},
+        {
+            "title": {"text": f"{len(texts)} sentences"},
+            "showticklabels": False,
+            "ticks": "",
+            "showgrid": False,
+            "range": [-1, top + 2],
+        },
         tall=SQUARE,
-        words="A line is a sentence, the smallest gap on top. Click its dot to see its cloud.",
+        words="A line is a sentence, the largest gap on top. Click its dot to see its cloud.",
     )
 
 
@@ -383,9 +390,13 @@ def _cosines(state: NoiseLabState) -> Plane:
                 upperfence=high,
                 uid=name,
                 name=name,
+                showlegend=False,
                 line={"color": color},
             )
         )
+        mark = f'<span style="color:{color}">\u25a0</span>\u00a0{name}'
+        at, place = (places[0] + 0.36, "top center") if side else (places[0] - 0.36, "bottom center")
+        traces.append(written([middle[0]], [at], [mark], f"{name}: name", place))
     how = ("one mask", f"\u03c3\u00b2 = {state.variance:g}", f"K = {state.mean_of}", "no mask")
     apart = [float(one.mean() - other.mean()) for one, other in state.cosines.values()]
     gaps = [f"\u00a0\u00a0gap {gap:.2f}" for gap in apart]
@@ -399,8 +410,9 @@ def _cosines(state: NoiseLabState) -> Plane:
             "tickvals": places,
             "ticktext": [f"{kind}<br>{words}" for kind, words in zip(KINDS, how, strict=True)],
             "ticks": "",
+            "range": [-0.6, 3.8],
         },
-        tall=280,
+        tall=290,
         words="Boxes hold half of the pairs, whiskers 90 %. The gap is the difference of the means. A larger gap is "
         "not better: with no mask, a positive is the vector itself and teaches nothing. "
         f"\u03c3\u00b2 is {state.variance / state.mean_square:.2g} times a coordinate's mean square.",
