@@ -69,6 +69,7 @@ class PaperVsOursState(State):
         title: the name of the experiment.
         view: one of `VIEWS`: the numbers of one column, or a map of the gains in all columns.
         baseline: the row from which gains are counted.
+        question: that of the experiment.
     """
 
     frame: "pandas.DataFrame"
@@ -79,6 +80,7 @@ class PaperVsOursState(State):
     title: str = ""
     view: str = VIEWS[0]
     baseline: str = "the baseline"
+    question: str = ""
 
     @property
     def of_one_column(self) -> bool:
@@ -318,7 +320,7 @@ def explain(state: PaperVsOursState) -> str:
         text = "This experiment has not been run here: use cselab experiment run."
     elif state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."
-    return text
+    return f"{state.question} {text}".strip()
 
 
 def _gains_explained(state: PaperVsOursState) -> str:
@@ -428,9 +430,10 @@ class PaperVsOurs(Panel):
             from cselab_lab.experiments import read_results
 
             results = read_results(results, profile)
+        question = ""
         if hasattr(results, "to_frame"):
             title = title or f"{results.experiment.name}, profile {results.profile.name}"
-            baseline = results.experiment.baseline
+            baseline, question = results.experiment.baseline, results.experiment.question
             if view == "gains" and getattr(results, "nothing", None):
                 raise ValueError(results.nothing)
             if view == "numbers":
@@ -448,6 +451,7 @@ class PaperVsOurs(Panel):
                 title=title,
                 view=view,
                 baseline=baseline,
+                question=question,
                 **shown,
             ),
             key,
