@@ -563,5 +563,4 @@ def _better(state: AlignmentUniformityState, across: list[float], up: list[float
         fillcolor="rgba(0, 114, 178, 0.2)",
         line={"width": 0, "color": INK},
         hoverinfo="skip",
-        showlegend=False,
     )

@@ -294,10 +294,9 @@ def _floors(state: RankLabState) -> list[Plane]:
     barlow = _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)
     flat = rounded([state.floors["dimension-wise"]]) * len(state.sizes)
     now = state.losses["dimension-wise"]
-    full = state.bound == state.dimensions
     answer = (
         f"{_rows(state)} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
-        if full
+        if state.bound == state.dimensions
         else f"With {_rows(state)}, Barlow Twins cannot fall below {state.floors['Barlow Twins']:.3g}"
     )
     return [

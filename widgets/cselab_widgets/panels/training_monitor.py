@@ -492,7 +492,6 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
             x=marked,
             y=rounded(at_step[step] for step in marked),
             uid=f"{column}: kept",
-            showlegend=False,
             mode="markers",
             cliponaxis=False,
             marker={"symbol": "star", "size": 17, "color": AFTER, "line": {"color": "#ffffff", "width": 1.5}},
