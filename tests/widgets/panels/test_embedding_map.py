@@ -408,6 +408,5 @@ def test_the_title_counts_the_neighbours_with_the_same_name():
     near = [[1, 0], [1, 0.1], [0, 1], [0.1, 1]]
     for names, share in (("xxyy", 1 / 3), ("xxxy", 1 / 2), ("wxyz", 0)):  # three neighbours each: all others
         drawn = EmbeddingMap(list("abcd"), {"toy": near}, color=list(names), color_title="topic").figure()
-        assert (
-            drawn.layout.title.text == f"toy: of the 3 sentences nearest to each, {100 * share:.0f} % share its topic"
-        )
+        told = f"toy: of the 3 sentences nearest to each, {100 * share:.0f} % share its topic"
+        assert drawn.layout.title.text == f"{told} (by chance: {100 * share:.0f} %)"  # the three are all others

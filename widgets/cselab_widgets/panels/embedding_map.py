@@ -335,7 +335,10 @@ def _answer(state: EmbeddingMapState) -> str:
     share = 100 * _shares(state, *state.current).mean()
     answer = f"{escape(title)}: of the {count} sentences nearest to each, {share:.0f} % share its {kind}"
     others = [one for one in state.shown_steps.items() if one != state.current][:1]
-    return answer + "".join(f" ({escape(one[0])}: {100 * _shares(state, *one).mean():.0f} %)" for one in others)
+    names = np.array(state.data.names)
+    chance = 100 * ((names[:, None] == names).mean() * len(names) - 1) / (len(names) - 1)
+    beside = [f"{escape(one[0])}: {100 * _shares(state, *one).mean():.0f} %" for one in others]
+    return f"{answer} ({', '.join([*beside, f'by chance: {chance:.0f} %'])})"
 
 
 def summary(state: EmbeddingMapState) -> str:
@@ -534,7 +537,7 @@ def _ellipse(points: np.ndarray) -> np.ndarray:
 
 
 def _region(name: str, points: np.ndarray, style: Style, active: bool) -> go.Scatter:
-    """The ellipse about a group, in its colour; that of the sentence in focus is filled."""
+    """The ellipse about a group, in its colour; that of the sentence in focus is filled, the others are faint."""
     ellipse = _ellipse(points)
     return go.Scatter(
         x=rounded(ellipse[:, 0]),
@@ -543,7 +546,7 @@ def _region(name: str, points: np.ndarray, style: Style, active: bool) -> go.Sca
         mode="lines",
         fill="toself" if active else "none",
         fillcolor=f"{style.color}26",
-        line={"color": f"{style.color}99", "width": 1.5},
+        line={"color": f"{style.color}{'99' if active else '4D'}", "width": 1.5},
         hoverinfo="skip",
     )
 
@@ -571,7 +574,7 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
     data, named = state.data, bool(_clusters(state.data))
     scatter = go.Scatter if len(data.sentences) <= SVG_POINTS else go.Scattergl
     size = 10 if len(data.sentences) <= 300 else 6
-    opacity = np.full(len(data.sentences), 0.85 if state.focus is None else 0.55)  # faded: not among the nearest
+    opacity = np.full(len(data.sentences), 0.85 if state.focus is None else 0.4)  # faded: not among the nearest
     opacity[[near.row for near in state.nearest] + [state.focus] * (state.focus is not None)] = 1
     traces = []
     for name, rows in data.groups.items():

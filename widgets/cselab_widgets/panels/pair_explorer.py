@@ -294,8 +294,9 @@ def explain(state: PairExplorerState) -> str:
         found.setdefault(out_of_order(state, encoder), []).append(encoder)
     orders = " ".join(f"Under {' and '.join(encoders)}, {order}." for order, encoders in found.items())
     return (
-        "Which grade does your pair deserve? Under a good encoder its line meets the dot of that grade. A dot is the "
-        f"median of a hill, and a hill shows the pairs of one {state.by}. {orders} Click a small dot to load its pair."
+        "Which grade does your pair deserve? A cosine has a meaning only beside graded pairs: under a good encoder, "
+        "the line of your pair meets the dot of its grade. A dot is the median of a hill, and a hill shows the pairs "
+        f"of one {state.by}. {orders} Click a small dot to load its pair."
     )
 
 

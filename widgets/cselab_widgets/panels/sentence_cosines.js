@@ -237,7 +237,7 @@ export function mountSentenceCosines(place, shown, told, carried) {
     "A stroke is a graded pair of sentences, a dot the median of its grade, the blue line your pair. Which grade does your " +
       "pair deserve? Under a good encoder the line meets the dot of that grade. Small encoders are often wrong.");
   const root = element("div", { class: "cselab-typed", "data-lm-suppress-shortcuts": "true" },
-    label, status, element("div", { class: "cselab-hands" }, pairs.box), remarks, planes, tokens, note, words.box);
+    label, status, element("div", { class: "cselab-hands" }, pairs.box), remarks, planes, note, tokens, words.box);
   place.append(root);
   const say = (/** @type {string} */ what) => {
     status.textContent = what;

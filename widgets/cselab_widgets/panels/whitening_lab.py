@@ -32,8 +32,8 @@ ELLIPSE = 2 * np.array([[-1, 0], *zip(np.cos(TURN), np.sin(TURN), strict=True), 
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 KEY = (
     "<span>\u2264\u00a0\u22122</span><i></i><span>\u2265\u00a02</span><span>Diagonal: the variance of a channel. "
-    "Elsewhere: the covariance of two; titles state its mean size. The unit is the mean variance of the batch, before "
-    "or after. White means 1 on the diagonal and 0 elsewhere.</span>"
+    "Elsewhere: the covariance of two. Titles state the means of their sizes. The unit is the mean variance of the "
+    "batch, before or after. A whitened batch has variance 1 (pale blue) and covariance 0 (no colour).</span>"
 )
 
 
@@ -217,7 +217,7 @@ def planes(state: WhiteningLabState) -> list[Plane]:
     apart, varying = (f"{float(f'{others[name] / units[1]:.2g}'):,g}" for name in ("covariance", "variance"))
     return [
         _covariance(
-            f"Batch before: {before['covariance'] / units[0]:.2f} off the diagonal",
+            f"Before: variance 1, covariance {before['covariance'] / units[0]:.2f}",
             "before",
             whitened.batch,
             units[0],
@@ -225,9 +225,9 @@ def planes(state: WhiteningLabState) -> list[Plane]:
             f"{state.size} sentences; {min(CHANNELS, state.width)} of {state.width} channels are shown.",
         )._replace(key=KEY),
         _covariance(
-            f"Batch after: only {state.size - 1} of {width} directions are left"
+            f"After: only {state.size - 1} of {width} directions are left"
             if few
-            else f"Batch after: {after['covariance'] / units[1]:.2f} off the diagonal"
+            else f"After: variance 1, covariance {after['covariance'] / units[1]:.2f}"
             + ", 0 within a group" * state.grouped,
             "after",
             whitened.batch_after,
@@ -236,7 +236,7 @@ def planes(state: WhiteningLabState) -> list[Plane]:
             few or "The same sentences, whitened.",
         ),
         _covariance(
-            f"Held out: {varying} on the diagonal, {apart} off it",
+            f"Other sentences: variance {varying}, covariance {apart}",
             "others",
             whitened.others_after,
             units[1],

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import pandas
 
 WITH_NUMBERS = 12  # words of a sentence: more leave a number no room
+NO_COLOR = 1e6  # a limit so high that all is as pale as 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         pairs = np.full_like(sums, np.nan)
     traces = [
         heatmap(pairs.round(2), f"{number}: pairs", inside, "%{y} and %{x}: %{z:.1f}"),
-        heatmap(sums.round(2), f"{number}: words", edge, "%{y}, %{x}: %{z:.1f}"),
+        heatmap(sums.round(2), f"{number}: words", edge if parts.pairs is None else NO_COLOR, "%{y}, %{x}: %{z:.1f}"),
     ]
     for trace in traces:
         trace.update(
@@ -117,7 +118,7 @@ def explain(state: WordContributionsState) -> str:
         return "This pooling has no exact sum. Each cell is the fall of the cosine without a word, in hundredths."
     return (
         "Each cell is the part of the cosine that a pair of words adds, in hundredths. All cells sum to the cosine, "
-        "the number in the corner. Sums have a scale of colours of their own."
+        "the number in the corner. Sums have no colour."
     )
 
 
