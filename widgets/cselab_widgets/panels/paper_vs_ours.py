@@ -69,7 +69,6 @@ class PaperVsOursState(State):
         title: the name of the experiment.
         view: one of `VIEWS`: the numbers of one column, or a map of the gains in all columns.
         baseline: the row from which gains are counted.
-        question: that of the experiment.
     """
 
     frame: "pandas.DataFrame"
@@ -80,7 +79,6 @@ class PaperVsOursState(State):
     title: str = ""
     view: str = VIEWS[0]
     baseline: str = "the baseline"
-    question: str = ""
 
     @property
     def of_one_column(self) -> bool:
@@ -320,7 +318,7 @@ def explain(state: PaperVsOursState) -> str:
         text = "This experiment has not been run here: use cselab experiment run."
     elif state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."
-    return f"{state.question} {text}".strip()
+    return text
 
 
 def _gains_explained(state: PaperVsOursState) -> str:
@@ -430,10 +428,9 @@ class PaperVsOurs(Panel):
             from cselab_lab.experiments import read_results
 
             results = read_results(results, profile)
-        question = ""
         if hasattr(results, "to_frame"):
             title = title or f"{results.experiment.name}, profile {results.profile.name}"
-            baseline, question = results.experiment.baseline, results.experiment.question
+            baseline = results.experiment.baseline
             if view == "gains" and getattr(results, "nothing", None):
                 raise ValueError(results.nothing)
             if view == "numbers":
@@ -451,7 +448,6 @@ class PaperVsOurs(Panel):
                 title=title,
                 view=view,
                 baseline=baseline,
-                question=question,
                 **shown,
             ),
             key,
