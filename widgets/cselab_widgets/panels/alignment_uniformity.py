@@ -540,10 +540,9 @@ def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
     """The axes for all steps at once, so that they do not move."""
     across = [point.at.uniformity for point in state.checkpoints]
     wide = max(max(across) - min(across), 0.1)
-    right = 0.3 if len(state.paths) == 1 else 0.1  # for the names of the steps
     up = [point.at.alignment for point in state.checkpoints]
     room = 0.35 * max(max(up) - min(up), 0.05)
-    return rounded([min(across) - 0.3 * wide, max(across) + right * wide]), rounded(
+    return rounded([min(across) - 0.3 * wide, max(across) + 0.3 * wide]), rounded(
         [max(0.0, min(up) - room), max(up) + room]
     )
 

@@ -498,9 +498,9 @@ def _run(state: LossLabState) -> Plane:
     ]
     lowest = min(min(row) for row in means)
     y = {"title": {"text": "mean cosine"}, "range": [min(-0.05, round(lowest - 0.05, 2)), 1.04]}
-    first, now = (own - other for own, other in (means[0], means[steps.index(state.step)]))
+    apart = means[steps.index(state.step)]
     return Plane(
-        f"Positives and negatives are {now:.2f} apart, {now - first:+.2f} since step {steps[0]}",
+        f"Positives and negatives are {apart[0] - apart[1]:.2f} apart",
         named_at_ends(lines, "run: names"),
         {"title": {"text": "step"}},
         y,
