@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -312,7 +311,7 @@ def _floors(state: RankLabState) -> list[Plane]:
             "dimension-wise",
             f"The dimension-wise loss is {now:.3g}; its floor, {flat[0]:.3g}, is the same for every N",
             flat,
-            f"This loss can fall by {100 - 100 * flat[0] / now:.2g} %. The axis begins just below the floor, not at 0.",
+            f"This loss can fall by {100 - 100 * flat[0] / now:.2g} %.",
         ),
     ]
 
@@ -320,6 +319,8 @@ def _floors(state: RankLabState) -> list[Plane]:
 def _floor(state: RankLabState, name: str, answer: str, floor: list[float], words: str) -> Plane:
     """The floor by batch size with its shadow, and the fall that this batch leaves."""
     loss, lowest, far = state.losses[name], state.floors[name], state.sizes[-1]
+    highest = max(loss, *floor[2:])
+    below = "bottom" if lowest > highest / 2 else "top"
     traces = [
         go.Scatter(
             x=list(state.sizes),
@@ -336,8 +337,8 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
             y=rounded([loss, lowest]),
             uid=f"{name}: this batch",
             mode="lines+markers+text",
-            text=[f"  {escape(state.source)} {loss:.3g}", f"  at best {lowest:.3g}"],
-            textposition=f"top {'left' if state.size > far / 4 else 'right'}",
+            text=[f"  measured {loss:.3g}", f"  at best {lowest:.3g}"],
+            textposition=[f"{side} {'left' if state.size > far / 4 else 'right'}" for side in ("top", below)],
             line={"color": OURS, "width": 2, "dash": "dot"},
             marker={
                 "color": OURS,
@@ -350,9 +351,8 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
             hovertemplate="N = %{x}: %{y}<extra>this batch</extra>",
         ),
     ]
-    highest, low = max(loss, *floor[2:]), 0 if floor[-1] == 0 else 1.5 * lowest - 0.5 * loss
     x = {"title": {"text": "batch size N (sentences)"}, "range": np.log10([2, far]), "type": "log"}
-    y = {"title": {"text": "loss"}, "range": [low, 1.15 * highest - 0.15 * low]}
+    y = {"title": {"text": "loss"}, "range": [0, 1.15 * highest]}
     return Plane(answer, traces, {**x, "tickvals": [2**power for power in range(1, 12)]}, y, words=words)
 
 
