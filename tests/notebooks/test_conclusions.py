@@ -19,6 +19,7 @@ from cells import table
 from cselab_lab.experiments import Above, read_results, with_changes
 from cselab_lab.experiments.growth import by_size
 from cselab_lab.experiments.verdicts import judge
+from cselab_lab.experiments.wiki import MEAN
 from cselab_lab.headless.notebook_folder import bundled_notebooks
 from cselab_lab.parameters import parameters_of
 from pandas import DataFrame
@@ -240,21 +241,34 @@ def cells_of(page, line, above=""):
     return [cell.strip() for cell in cells.replace("\u00a0", " ").split("|")]
 
 
-@pytest.mark.parametrize(
-    "row", ["SimCSE", "Focal-InfoNCE", "WhitenedCSE, 3 passes", "ImSimCSE, released", "ImSimCSE, paper"]
-)
-def test_the_unfinished_table_on_wikipedia_has_the_recorded_scores(row):
+def on_wikipedia(row):
+    """What the records have of a row in each of the two poolings: the scores, the gain over SimCSE, the seeds."""
     found = read_results("wiki", with_changes("wiki", corpus="simplewiki-1m"))
-    scores, simcse = found.values(row, "Avg."), found.values("SimCSE", "Avg.")
-    gains = {seed: f" ({score - simcse[seed]:+.1f})" * (row != "SimCSE") for seed, score in scores.items()}
-    expected = [f"{scores[seed]:.1f}{gains[seed]}" if seed in scores else "" for seed in sorted(simcse)]
-    assert cells_of(PAGE, row, "| [CLS], mean of the seven sets (over SimCSE)") == expected
+    for pooling in ("", MEAN):
+        scores = list(found.values(row + pooling, "Avg.").values())
+        gains = list(found.over(row + pooling, f"SimCSE{pooling}", "Avg.").values())
+        trained = found.experiment.row(row + pooling).method is not None
+        gain = f" ({fmean(gains):+.1f})" if trained and row != "SimCSE" and gains else ""
+        yield f"{mean_and_spread(scores)}{gain}" if scores else ""
+        yield str(len(scores) if trained and scores else "")
+
+
+ON_WIKIPEDIA = re.findall(
+    r"^\| ([^|]+) \|", PAGE[PAGE.index("| seven sets (over SimCSE) |") :].partition("\n\n")[0], re.M
+)
+
+
+@pytest.mark.parametrize("row", ON_WIKIPEDIA[1:])
+def test_the_table_on_wikipedia_has_the_recorded_scores(row):
+    assert cells_of(PAGE, row, "| seven sets (over SimCSE) |") == list(on_wikipedia(row))
+
+
+def mean_and_spread(values):
+    return f"{fmean(values):.1f}" + (f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else "")
 
 
 def recorded(name, row, column="Avg."):
-    values = list(read_results(name).values(row, column).values())
-    spread = f" ± {np.std(values, ddof=1):.1f}" if len(values) > 1 else ""
-    return f"{fmean(values):.1f}{spread}"
+    return mean_and_spread(list(read_results(name).values(row, column).values()))
 
 
 def gains_of(name, row, baseline, measure="Avg."):
@@ -268,19 +282,18 @@ def test_the_readme_counts_the_lessons():
     assert f"{len(list(bundled_notebooks().glob('[0-9]*.ipynb')))} notebooks" in README
 
 
-README_SCORES = {  # what stands before the numbers: the experiment and the row behind each
-    "Contrastive training raises [CLS] from": [("main-comparison", "plain"), ("main-comparison", "SimCSE")],
-    "embeddings and last layer scores": [
-        ("survey-table8", "plain, mean of static embeddings and last layer"),
-        ("imsimcse-table4", "the same, whitened"),
-    ],
+IN_README = {
+    "untrained": "plain",
+    "whitened, no training": "plain, whitened",
+    "SimCSE": "SimCSE",
+    "Focal-InfoNCE": "Focal-InfoNCE",
 }
 
 
-@pytest.mark.parametrize("place", README_SCORES)
-def test_a_score_of_the_readme_is_recorded(place):
-    _, _, after = " ".join(README.split()).partition(place)
-    assert re.findall(r"\d+\.\d", after)[:2] == [recorded(*row).split(" ")[0] for row in README_SCORES[place]]
+@pytest.mark.parametrize("line", IN_README)
+def test_a_score_of_the_readme_is_recorded(line):
+    scores = [cell.partition(" ")[0] for cell in on_wikipedia(IN_README[line])]
+    assert cells_of(README, line, "| Spearman x 100, seven STS sets |") == scores[::2]
 
 
 def test_the_readmes_picture_is_drawn_from_the_records(tmp_path):
