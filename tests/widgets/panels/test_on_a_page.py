@@ -129,7 +129,9 @@ def test_a_question_shows_its_planes_and_controls(opened, panels):
     )
     section.get_by_label("loss", exact=True).select_option("InfoNCE")
     shows(section, panel)
-    expect(opened.locator("#WhiteningLab .cselab-key")).to_be_visible()
+    section = opened.locator("#WhiteningLab")
+    section.get_by_role("tab").first.click()
+    expect(section.locator(".cselab-key")).to_be_visible()
 
 
 def test_a_click_tells_what_the_point_says(opened, panels):
