@@ -140,7 +140,8 @@ def results_first(notebook: NotebookNode) -> None:
         if RECORD_TYPE in output.get("data", {})
     ]
     rows = "".join(f"<tr><td>{escape(one['name'])}</td><td>{_short(one['value'])}</td></tr>" for one in recorded)
-    table = f"<table><tr><th colspan='2'>measured in this run</th></tr>{rows}</table>" if rows else ""
+    # folded, because it has the answers of the guesses below
+    table = f"<details><summary>measured in this run</summary><table>{rows}</table></details>" if rows else ""
     if headline or picture or table:
         html = f'{headline}<section class="results">{picture}{table}</section>'
         shown = new_output("display_data", {"text/html": html})
