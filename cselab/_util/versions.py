@@ -11,11 +11,12 @@ def versions() -> dict[str, str]:
 
     import torch
 
-    names = ("torch", "transformers", "tokenizers", "accelerate", "numpy", "scipy", "scikit-learn")
+    names = ("transformers", "tokenizers", "accelerate", "numpy", "scipy", "scikit-learn")
     device = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{platform.machine()} CPU"
     return {
         "python": platform.python_version(),
         "cselab": __version__,
+        "torch": str(torch.__version__),  # with its build, such as +cpu or +cu130
         **{name: version(name) for name in names},
         "device": device,
         "system": platform.system(),
