@@ -110,10 +110,10 @@ def test_a_worker_killed_in_mid_job_loses_nothing_and_nothing_is_there_twice(sch
 
 def test_a_worker_of_other_versions_is_refused_before_anything_runs(scheduler, small, tmp_path, monkeypatch):
     def other(name):
-        return "1.0" if name == "torch" else version(name)
+        return "1.0" if name == "numpy" else version(name)
 
     monkeypatch.setattr("importlib.metadata.version", other)
-    with pytest.raises(WorkerMismatch, match=r"worker at tcp://.* has torch 2.* \(here 1\.0\): install the same"):
+    with pytest.raises(WorkerMismatch, match=r"worker at tcp://.* has numpy .* \(here 1\.0\): install the same"):
         run_experiment(small, tiny_profile(), [0], scheduler=scheduler[0], folder=tmp_path)
     assert lines(tmp_path) == []
 
