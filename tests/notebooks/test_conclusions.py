@@ -7,7 +7,7 @@ and those of longer training come from results/.
 
 import json
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from statistics import fmean
 
@@ -241,9 +241,12 @@ def cells_of(page, line, above=""):
     return [cell.strip() for cell in cells.replace("\u00a0", " ").split("|")]
 
 
+WIKI = partial(read_results, "wiki", with_changes("wiki", corpus="simplewiki-1m"))
+
+
 def on_wikipedia(row):
     """What the records have of a row in each of the two poolings: the scores, the gain over SimCSE, the seeds."""
-    found = read_results("wiki", with_changes("wiki", corpus="simplewiki-1m"))
+    found = WIKI()
     for pooling in ("", MEAN):
         scores = list(found.values(row + pooling, "Avg.").values())
         gains = list(found.over(row + pooling, f"SimCSE{pooling}", "Avg.").values())
@@ -273,7 +276,7 @@ def recorded(name, row, column="Avg."):
 
 def gains_of(name, row, baseline, measure="Avg."):
     """The gains by seed, their mean and its interval."""
-    gains = list(read_results(name).over(row, baseline, measure).values())
+    gains = list((WIKI() if name == "wiki" else read_results(name)).over(row, baseline, measure).values())
     return gains, fmean(gains), *paired_t_test([0.0] * len(gains), gains).interval
 
 
@@ -398,6 +401,16 @@ The dimension-wise term gains | results | imsimcse-table4 | only the dimension-w
 plain, mean of static embeddings and last layer | Avg. | 1
 the dimension-wise term scores | results | every-method | simcse | dimension_wise, [CLS] | Avg. | 1
 Whitening without training is | results | imsimcse-table4 | the same, whitened | only the dimension-wise term | Avg. | 1
+Training lifts each pooling:** [CLS] by | results | wiki | SimCSE | plain | Avg. | 1
+and the mean by | results | wiki | SimCSE, static and last layer | plain, static and last layer | Avg. | 1
+SimCSE differs from it by | results | wiki | SimCSE, static and last layer | \
+plain, whitened, static and last layer | Avg. | 1
+smaller than 0.5. At [CLS], SimCSE is | results | wiki | SimCSE | plain, whitened | Avg. | 1
+with each seed, though | results | wiki | Focal-InfoNCE | SimCSE | Avg. | 1
+In the mean it is below SimCSE: | results | wiki | Focal-InfoNCE, static and last layer | \
+SimCSE, static and last layer | Avg. | 1
+at [CLS].** WhitenedCSE's | results | wiki | WhitenedCSE, 3 passes | SimCSE | Avg. | 1
+and ImSimCSE (paper) is below SimCSE: | results | wiki | ImSimCSE, paper | SimCSE | Avg. | 1
 """
 
 
