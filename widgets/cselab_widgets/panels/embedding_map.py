@@ -335,8 +335,8 @@ def _answer(state: EmbeddingMapState) -> str:
     share = 100 * _shares(state, *state.current).mean()
     answer = f"{escape(title)}: of the {count} sentences nearest to each, {share:.0f} % share its {kind}"
     others = [one for one in state.shown_steps.items() if one != state.current][:1]
-    names = np.array(state.data.names)
-    chance = 100 * ((names[:, None] == names).mean() * len(names) - 1) / (len(names) - 1)
+    sizes = np.unique(state.data.names, return_counts=True)[1]
+    chance = 100 * (sizes * (sizes - 1)).sum() / (sizes.sum() * (sizes.sum() - 1))
     beside = [f"{escape(one[0])}: {100 * _shares(state, *one).mean():.0f} %" for one in others]
     return f"{answer} ({', '.join([*beside, f'by chance: {chance:.0f} %'])})"
 
