@@ -19,16 +19,14 @@ from .options import INSTALL, METHOD, argument, print_json
 if TYPE_CHECKING:
     from cselab.methods import Method
 
-WIDEST = 120  # characters of a line that is read with ease
-
 
 def list_methods() -> None:
-    """The methods by family, each with the first sentence of its description, as wide as the terminal."""
+    """The methods by family, each with the first sentence of its description; outside a terminal a line each."""
     import inspect
 
     from cselab.methods import FAMILIES, METHODS
 
-    wide, name_width = min(shutil.get_terminal_size().columns, WIDEST), max(map(len, METHODS)) + 2
+    wide, name_width = shutil.get_terminal_size((9999, 0)).columns, max(map(len, METHODS)) + 2
     for family, meaning in FAMILIES.items():
         methods = {key: method for key, method in METHODS.items() if method.family == family}
         if methods:
