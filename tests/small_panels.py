@@ -61,9 +61,7 @@ PANELS = {
         {"encoder": "plain", "step": 0, "find": "a", "focus": 2, "projection": "PCA without component 1",
          "lines": False},
     ),
-    "PaperVsOurs-gains": (
-        lambda key: PaperVsOurs(GAINS, view="gains", key=key), {"sort": "a", "selection": (1, 3)}
-    ),
+    "PaperVsOurs-gains": (lambda key: PaperVsOurs(GAINS, view="gains", key=key), {}),
     "LossLab": (
         lambda key: LossLab({0: VIEWS[:, :8], 5: VIEWS[:, 8:16]}, key=key),
         {"step": 0, "loss": "ArcCon", "pair": "positive", "temperature": 0.2},
@@ -79,7 +77,7 @@ PANELS = {
     ),
     "PaperVsOurs": (
         lambda key: PaperVsOurs(GAINS, key=key),
-        {"column": "b", "sort": "ours"},
+        {"column": "b"},
     ),
     "RankLab": (
         lambda key: RankLab(vectors=VIEWS, batch_size=8, key=key),

@@ -62,16 +62,10 @@ PICKING = [
     pair
     """,
     """
-    frame = pd.DataFrame({"row": ["low", "high"], "published": [1.0, 2.0], "ours": [3.0, 4.0]})
+    frame = pd.DataFrame({"row": ["low", "high"], "column": ["a", "b"], "published": [1.0, 2.0], "ours": 3.0})
     paper = PaperVsOurs(frame)
-    paper.observe(lambda change: tell("sorted", paper.state.sort), "state")
+    paper.observe(lambda change: tell("column", paper.state.column), "state")
     paper
-    """,
-    """
-    two = pd.DataFrame({"row": ["low", "high"], "column": ["Avg."] * 2, "gain": [1.0, 2.0]})
-    gains = PaperVsOurs(two, view="gains")
-    gains.observe(lambda change: tell("told", change.new), "selection")
-    gains
     """,
 ]
 
@@ -197,7 +191,7 @@ def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
     page = lab
     open_and_run(PICKING)
     plots = page.locator(".jp-OutputArea-output .js-plotly-plot")
-    expect(plots).to_have_count(4)
+    expect(plots).to_have_count(3)
     expect(plots.nth(0).locator(".point")).to_have_count(30)
 
     # A lasso around the left half of the map, once the kernel and the figure are at rest.
@@ -246,20 +240,12 @@ def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
     expect(ridges).to_have_count(2)
     expect(plots.nth(1)).to_contain_text("odd")
 
-    # Sorted by ours.
+    # The other column.
     first = plots.nth(2).locator(".ytick").last
     expect(first).to_have_text("low")
-    page.locator(".jp-OutputArea-output").nth(2).locator("select").select_option("ours")
-    told("sorted", "ours")
+    page.locator(".jp-OutputArea-output").nth(2).locator("select").select_option("b")
+    told("column", "b")
     expect(first).to_have_text("high")
-
-    # The lower cell of the map of gains.
-    cells = plots.nth(3).locator(".draglayer .nsewdrag")
-    cells.scroll_into_view_if_needed()
-    box = cells.bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 0.75 * box["height"])
-    told("told", [0])  # the smaller gain
-    expect(page.locator(".cselab-details").nth(3)).to_contain_text("+1.0")
 
 
 def test_running_a_cell_four_times_leaves_one_live_panel(open_and_run, lab, told):

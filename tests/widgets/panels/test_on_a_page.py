@@ -98,10 +98,6 @@ def test_each_value_of_each_control_shows_what_python_draws(name, opened, panels
 
 def test_controls_work_together_where_the_page_holds(opened, panels):
     """Controls work together where the page holds that and say so where not."""
-    section, panel = opened.locator("#PaperVsOurs-gains"), panels["PaperVsOurs-gains"]
-    section.get_by_label("sort by", exact=True).select_option("a")
-    section.get_by_label("row", exact=True).select_option("high")
-    shows(section, panel, sort="a", selection=(1, 3))
     section, panel = opened.locator("#PairExplorer"), panels["PairExplorer"]
     section.get_by_role("slider", name="remove").fill("1")
     pair = panel.options(panel.state)["selection"][3]

@@ -18,6 +18,7 @@ const cselabFigure = (() => {
   const MAP = 640; // pixels of a square plane with a text beside it, at most, or half of the room
   const TOUCH = matchMedia("(hover: none)");
   const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+  const COLUMN = 48; // pixels of a column of gains, at least: a narrow page shows the first ones
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
 
   const span = ([low, high]) => high - low;
@@ -63,9 +64,6 @@ const cselabFigure = (() => {
     return words.split(" ").reduce((lines, word) => lines + (wide(lines.split("<br>").at(-1) + word) < third ? " " : "<br>") + word);
   }
 
-  // A cell of a narrow table has no room for decimals, but for those of the first column, by which it is sorted.
-  const inWholeNumbers = (text, column) =>
-    text.replace(/([+−])(\d+\.\d)/, (given, sign, size) => (!column && size < 10 ? given : (Math.round(size) ? sign : "") + Math.round(size)));
   // Numbers below 0, and names such as -noise, have the sign that plotly.js writes at its axes.
   const withMinus = (text) => text.replace(/(?<![^\s(,[>])-(?=\w)/g, "−");
 
@@ -100,12 +98,16 @@ const cselabFigure = (() => {
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inLines(name, LONG));
       data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo)); // text beside it is out of sight
-      if (gains) inCells(inWholeNumbers);
-      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: width < 480 ? 11 : 13 }));
+      data.forEach((trace) => trace.text?.[0]?.map && !gains && (trace.textfont = { size: width < 480 ? 11 : 13 }));
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more.
     if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, Math.max(widest(names), named) + 16), false, "allow"];
+    if (gains && width < NARROW) {
+      const fit = Math.max(1, Math.floor((width - margin.l - margin.r) / COLUMN));
+      for (const trace of data) for (const key of ["z", "text", "hovertext"]) trace[key] = trace[key].map((row) => row.slice(0, fit));
+      data[0].x = data[0].x.slice(0, fit);
+    }
     if (xaxis.side === "top") {
       const heads = xaxis.ticktext ?? data[0].x;
       const column = (width - margin.l - margin.r) / heads.length;

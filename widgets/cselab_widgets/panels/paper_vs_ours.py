@@ -1,5 +1,6 @@
-"""A paper's experiment compared with ours: published, ours, difference, claims; or a map of all gains."""
+"""A paper's experiment compared with ours: published gains, our gains, claims; or a map of all gains."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 
-from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.inputs import filled_frame
-from ..kit.number_table import number_table
 from ..kit.panel import Panel
 from ..kit.planes import Plane, rounded, written
 from ..kit.theme import INK, ROLES
@@ -32,7 +31,6 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
     "published_spread": np.nan,
     "sd": np.nan,
     "n": 0,
-    "difference": np.nan,
     "gain": np.nan,
     "gain_low": np.nan,
     "gain_high": np.nan,
@@ -40,12 +38,11 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
     "failed": 0,
     "note": "",
 }
-SORTED = ("as published", "published", "ours", "difference", "gain")
 LINE = 30  # pixels a row
 CELL = 26  # pixels a row of the map of gains
+SOME = 8  # claims that stand open
+FIT = 4  # columns of that map in a window of 400 pixels
 PAPER, HERE = ROLES["published"], ROLES["ours"]
-READ = """<p class="cselab-read" style="font-size: 14px">
-Point at a gain for its interval and the paper's gain. Click the gain for its row.</p>"""
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
 COLOURS = (
     (0, "rgba(213, 94, 0, 0.6)"),
@@ -63,31 +60,28 @@ class PaperVsOursState(State):
     Attributes:
         frame: a line for each row and column, as `read_results(...).to_frame()` makes it.
         column: which of its columns is shown.
-        sort: one of `orders`; the largest first.
-        selection: lines of `frame` that were picked from the map of gains; their rows are told in all columns.
         verdicts: the verdict on each claim.
         title: the name of the experiment.
         view: one of `VIEWS`: the numbers of one column, or a map of the gains in all columns.
         baseline: the row from which gains are counted.
+        question: the question of the experiment.
+        paper: its paper, for the title.
+        claimed: the rows in the paper's claims: the title is about one of them.
     """
 
     frame: "pandas.DataFrame"
     column: str = shown("column", "list", "columns", where="of_one_column")
-    sort: str = shown("sort by", "list", "orders", SORTED[0])
-    selection: tuple[int, ...] = shown("row", "rows", (), ())
     verdicts: tuple[str, ...] = ()
     title: str = ""
     view: str = VIEWS[0]
     baseline: str = "the baseline"
+    question: str = ""
+    paper: str = "the paper"
+    claimed: frozenset[str] = frozenset()
 
     @property
     def of_one_column(self) -> bool:
         return self.view == "numbers"
-
-    @property
-    def orders(self) -> tuple[str, ...]:
-        """The sort keys of the rows."""
-        return SORTED if self.view == "numbers" else (SORTED[0], *self.columns)
 
     @property
     def columns(self) -> list[str]:
@@ -95,11 +89,8 @@ class PaperVsOursState(State):
 
     @cached_property
     def shown(self) -> "pandas.DataFrame":
-        """The lines of the column, sorted; those without the number sorted by come last. The index is `frame`'s."""
-        lines = self.frame[self.frame["column"] == self.column]
-        if self.sort == SORTED[0]:
-            return lines
-        return lines.sort_values(self.sort, ascending=False, na_position="last", kind="stable")
+        """The lines of the column, in their order."""
+        return self.frame[self.frame["column"] == self.column]
 
     @property
     def of_gains(self) -> bool:
@@ -107,14 +98,26 @@ class PaperVsOursState(State):
         return bool(self.shown["gain"].notna().any())
 
     @property
+    def of_points(self) -> bool:
+        """Whether the column is a score, of which more is better, and not a number of the geometry."""
+        from cselab_lab.experiments.verdicts import GEOMETRY
+
+        return self.column not in GEOMETRY
+
+    @property
     def measure(self) -> str:
         """The task of our number: a substitute if the data of the published task are missing."""
         return str(self.shown["measure"].iloc[0])
 
     @cached_property
+    def tests(self) -> list[str]:
+        """The columns of the map of gains: an average, then the rest in their order."""
+        return sorted(self.columns, key=lambda test: not test.startswith("Avg"))
+
+    @cached_property
     def rows(self) -> list[str]:
-        """The rows of the map of gains, the first on top; those of single runs last."""
-        column = self.frame[self.frame["column"] == self.sort].sort_values("gain", ascending=False)
+        """The rows of the map of gains, the largest gain of the first test on top; those of single runs last."""
+        column = self.frame[self.frame["column"] == self.tests[0]].sort_values("gain", ascending=False)
         rows = dict.fromkeys([*column["row"], *self.frame["row"]])
         return sorted(rows, key=lambda row: row in self.single)
 
@@ -122,11 +125,6 @@ class PaperVsOursState(State):
     def single(self) -> set[str]:
         """The rows of which no gain has an interval."""
         return {*self.frame["row"]} - {*self.frame["row"][self.frame["gain_low"].notna()]}
-
-    @cached_property
-    def tests(self) -> list[str]:
-        """The columns of the map of gains: an average, then the rest in their order."""
-        return sorted(self.columns, key=lambda test: not test.startswith("Avg"))
 
     @property
     def decided(self) -> "pandas.Series[bool]":
@@ -137,15 +135,6 @@ class PaperVsOursState(State):
     def lines(self) -> dict[tuple[str, str], int]:
         """The line of `frame` of a row and a column."""
         return {key: line for line, key in enumerate(zip(self.frame["row"], self.frame["column"], strict=True))}
-
-    def lines_of(self, row: str) -> tuple[int, ...]:
-        """The lines of a row, in all columns."""
-        return tuple(line for (of, _), line in self.lines.items() if of == row)
-
-    @property
-    def chosen(self) -> list[str]:
-        """The rows that were picked."""
-        return list(dict.fromkeys(self.frame["row"].iloc[list(self.selection)]))
 
 
 def planes(state: PaperVsOursState) -> list[Plane]:
@@ -163,19 +152,22 @@ def _numbers(state: PaperVsOursState) -> list[Plane]:
         _dots("ours", HERE, "circle", lines, ours, places),
     ]
     reach = np.array([[dots.x + dots.error_x.array, dots.x - dots.error_x.arrayminus] for dots in traces])
-    values = [*reach[np.isfinite(reach)]] or [0.0, 1.0]
+    values = [*reach[np.isfinite(reach)], *[0.0] * state.of_gains] or [0.0, 1.0]
     room = 0.04 * float(np.ptp(values)) or 1.0
     ends = [min(values) - room, max(values) + room]
     text = _beside(lines, theirs, ours, "+.1f" if state.of_gains else ".1f")
     traces.append(written(ends[1:] * len(text), [*places, len(lines)], text, "numbers"))
+    if state.of_gains and state.of_points:
+        sides = ["worse\u00a0", "\u00a0better"]
+        traces.append(written([0, 0], [-1, -1], sides, "sides", ["middle left", "middle right"]))
     across = {"title": {"text": _unit(state)}, "range": ends, "zeroline": state.of_gains, "zerolinecolor": INK}
     up = {
         "tickvals": places,
         "ticktext": ["<br>".join(map(escape, wrap(str(row), 34))) for row in lines["row"]],
-        "range": [-0.6, len(lines) + 0.4],
+        "range": [-1.5, len(lines) + 0.4],
         "ticks": "",
     }
-    return [Plane(answer(state), traces, across, up, tall=max(190, LINE * len(lines)))]
+    return [Plane(answer(state), traces, across, up, tall=max(190, LINE * len(lines)), key=escape(state.question))]
 
 
 def _beside(lines: "pandas.DataFrame", theirs: str, ours: str, form: str) -> list[str]:
@@ -191,15 +183,23 @@ def _beside(lines: "pandas.DataFrame", theirs: str, ours: str, form: str) -> lis
 
 
 def answer(state: PaperVsOursState) -> str:
-    """The title: how many effects have the sign that is published."""
-    if not state.of_gains:
-        return "Published and ours"
+    """The title: the largest published effect, its size there and here."""
     both = state.shown.dropna(subset=["gain", "published_gain"])
-    alike = int((np.sign(both["gain"]) == np.sign(both["published_gain"])).sum())
-    if len(both):
-        return f"{alike} of {len(both)} gains over {escape(state.baseline)} have the paper's sign"
     gains = state.shown["gain"].dropna()
-    return f"{(gains > 0).sum()} of {len(gains)} rows lie above {escape(state.baseline)}"
+    if both.empty:
+        above = f"{(gains > 0).sum()} of {len(gains)} rows lie above {escape(state.baseline)}"
+        return above if state.of_gains else "Published and ours"
+    claimed = both[both["row"].isin(state.claimed)]
+    one = both.loc[(both if claimed.empty else claimed)["published_gain"].abs().idxmax()]
+    theirs, ours, low, high = one[["published_gain", "gain", "gain_low", "gain_high"]]
+    row, baseline = escape(str(one["row"])), escape(state.baseline)
+    if not state.of_points:
+        return f"In {state.paper}, {row} changes {state.column} by {theirs:+.2f} from {baseline}; here by {ours:+.2f}"
+    verbs = {True: ("gains", "over"), False: ("loses", "to")}
+    does, against = verbs[theirs > 0]
+    here = f"{'' if ours * theirs > 0 else verbs[ours > 0][0] + ' '}{abs(ours):.1f}"
+    undecided = ", undecided" * bool(low <= 0 <= high)
+    return f"In {state.paper}, {row} {does} {abs(theirs):.1f} points {against} {baseline}; here {here}{undecided}"
 
 
 def _gains(state: PaperVsOursState) -> list[Plane]:
@@ -215,11 +215,10 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         x=tests,
         y=list(range(len(methods))),
         text=[["" if line is None else _gain_cell(rows[line]) for line in row] for row in cells],
-        customdata=cells,
         hovertext=[["" if line is None else _gain_in_words(rows[line]) for line in row] for row in cells],
         texttemplate="%{text}",
         textfont={"size": 13},
-        hoverinfo="none",
+        hoverinfo="text",
         uid="gains",
         colorscale=COLOURS,
         zmin=-_limit(coloured),
@@ -228,21 +227,26 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         xgap=1,
         ygap=1,
     )
-    names = [
-        f"<b>{escape(name)}</b>" if name in state.chosen else escape(name) or "<i>single runs: no interval</i>"
-        for name in methods
-    ]
+    names = [escape(name) or "<i>single runs: not tested</i>" for name in methods]
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
     across = {**plain, "side": "top", "fixedrange": True}
     up = {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]}
-    best, title = lines.get((methods[0], state.sort)), counted(state)
-    reads = f"<p>{escape(title)}.</p>{_gains_explained(state)}{READ}"
+    best, title = lines.get((methods[0], tests[0])), counted(state)
     if best is not None:
-        of = state.frame[(state.frame["column"] == state.sort) & ~(state.frame["gain_high"] < rows[best]["gain_low"])]
+        of = state.frame[(state.frame["column"] == tests[0]) & ~(state.frame["gain_high"] < rows[best]["gain_low"])]
         near = int(of["gain_low"].notna().sum()) - 1
-        title = f"Largest gain over {state.baseline} ({state.sort}): {methods[0]}, {rows[best]['gain']:+.1f} points"
-        title += f"; it overlaps the intervals of {near} more" * (near > 0)
-    return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), reads=reads)]
+        title = f"{methods[0]} gains most over {state.baseline}, {rows[best]['gain']:+.1f} points of {tests[0]}"
+        title += f"; {near} other{'s' * (near > 1)} cannot be told from it" * (near > 0)
+    return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), key=_key(state))]
+
+
+def _key(state: PaperVsOursState) -> str:
+    """The meaning of the colours, above the map; nothing of single runs."""
+    if state.frame["gain_low"].isna().all():
+        return ""
+    chip = "<span style='background: {}; padding: 0 6px'>{}</span>"
+    colours = chip.format(COLOURS[-1][1], "above " + escape(state.baseline)) + chip.format(COLOURS[0][1], "below")
+    return f"{colours}<span>no colour: the 95 % interval contains 0</span>"
 
 
 def _gain_cell(one: Mapping[str, Any]) -> str:
@@ -255,16 +259,13 @@ def _limit(values: np.ndarray) -> float:
     return max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
-def _gain_numbers(one: Mapping[str, Any]) -> list[str]:
-    """A gain, its interval, and the paper's gain."""
-    interval = f"{one['gain_low']:+.1f} to\u00a0{one['gain_high']:+.1f}"
-    paper = "not reported" if np.isnan(one["published_gain"]) else f"{one['published_gain']:+.1f}"
-    return [f"{one['gain']:+.1f}", "one run" if np.isnan(one["gain_low"]) else interval, paper]
-
-
 def _gain_in_words(one: Mapping[str, Any]) -> str:
-    gain, interval, paper = _gain_numbers(one)
-    told = f"{escape(str(one['column']))}: {gain} points<br>95 % interval: {interval}<br>in the paper: {paper}"
+    """A gain, its interval, and the paper's gain."""
+    interval = "one run" if np.isnan(one["gain_low"]) else f"{one['gain_low']:+.1f} to\u00a0{one['gain_high']:+.1f}"
+    paper = "not reported" if np.isnan(one["published_gain"]) else f"{one['published_gain']:+.1f}"
+    told = (
+        f"{escape(str(one['column']))}: {one['gain']:+.1f} points<br>95 % interval: {interval}<br>in the paper: {paper}"
+    )
     return f"<b>{escape(str(one['row']))}</b><br>{told}"
 
 
@@ -274,10 +275,7 @@ def summary(state: PaperVsOursState) -> str:
 
     if state.view == "gains":
         return _gains_in_words(state)
-    cells = {
-        row: {name: text for name, text in texts.items() if name != "note"} for row, texts in _cells(state).items()
-    }
-    lines = [f"{state.title or 'Published and ours'}: {state.column}", table(cells)]
+    lines = [f"{state.title or 'Published and ours'}: {state.column}", table(_cells(state))]
     return "\n".join([*lines, *state.verdicts])
 
 
@@ -321,63 +319,32 @@ def explain(state: PaperVsOursState) -> str:
     return text
 
 
-def _gains_explained(state: PaperVsOursState) -> str:
-    """The meaning of the numbers and colours."""
-    text = f"<p>A gain is a score minus that of {escape(state.baseline)}"
-    text += ", the encoder before training" * (state.baseline == "plain")
-    text += ", in points: the correlation times 100. It is the mean over the seeds.</p>"
-    single = state.frame["gain_low"].isna()
-    if not single.all():
-        text += f"<p><span style='background: {COLOURS[-1][1]}'>\u00a0Blue\u00a0</span> above, "
-        text += f"<span style='background: {COLOURS[0][1]}'>\u00a0orange\u00a0</span> below; no colour: undecided, "
-        text += "because the 95 % interval contains 0, or a single run.</p>"
-    return f"{text}<p><i>Italic</i>: single runs, without an interval.</p>" if single.any() else text
-
-
 def details(state: PaperVsOursState) -> str:
-    """The verdicts on the paper's claims, and the table; or the gains of the rows that were picked."""
+    """The verdicts on the paper's claims, and the notes of rows; or how many columns a narrow page omits."""
     if state.view == "gains":
-        return _gains_of_chosen(state)
+        fewer = f'<p class="cselab-more">A narrow window shows only the first of the {len(state.tests)} columns.</p>'
+        return fewer * (len(state.tests) > FIT)
     said = "".join(f"<li>{escape(verdict)}</li>" for verdict in state.verdicts)
-    cells = _cells(state)
-    names = [name for name in next(iter(cells.values())) if name != "note"]
-    rows = ((escape(row), [escape(texts[name]) for name in names]) for row, texts in cells.items())
-    claims = f"<details><summary>Do the paper's claims hold?</summary><ul>{said}</ul></details>" if said else ""
-    table = number_table([escape(state.title), *names], rows) + _notes(cells)
-    return f"{claims}<details><summary>Which numbers are these?</summary>{table}</details>"
-
-
-def _gains_of_chosen(state: PaperVsOursState) -> str:
-    """The gains of the rows that were picked."""
-    chosen = state.frame.iloc[list(state.selection)].to_dict("records")
-    rows = ((escape(f"{one['row']}, {one['column']}"), _gain_numbers(one)) for one in chosen)
-    return number_table(["", "gain", "95 % interval", "in the paper"], rows) * bool(chosen)
-
-
-def _notes(cells: Mapping[str, Mapping[str, str]]) -> str:
-    """The notes of rows, each note once: a column of them would leave the numbers no room."""
-    rows: dict[str, list[str]] = {}
-    for row, texts in cells.items():
-        if texts.get("note"):
-            rows.setdefault(texts["note"], []).append(row)
-    return "".join(f"<p><b>{escape(', '.join(of))}</b>: {escape(note)}</p>" for note, of in rows.items())
+    notes = state.shown[state.shown["note"] != ""].groupby("note", sort=False)["row"]
+    told = "".join(f"<p><b>{escape(', '.join(map(str, rows)))}</b>: {escape(note)}</p>" for note, rows in notes)
+    opened = " open" * (len(state.verdicts) <= SOME)
+    claims = f"<details{opened}><summary>The paper's claims, here</summary><ul>{said}</ul></details>"
+    return claims * bool(said) + told
 
 
 class PaperVsOurs(Panel):
-    """Published numbers compared with ours: spread, difference, gain, and whether the paper's claims hold here.
+    """Published gains over the baseline compared with ours, and whether the paper's claims hold here.
 
     With `view="gains"` a heat map of rows by columns: the gains over the baseline, in colour where the seeds decide the
-    sign. A click on a cell shows the published gains next to ours.
+    sign.
 
     Args:
         results: the results of an experiment, its name ("imsimcse-table1"; `cselab experiment list`), whose finished
             jobs are then read, or a frame with the columns row, published, ours, and any of column, measure,
-            published_spread, sd, n, difference, gain, gain_low, gain_high, published_gain, failed, note. For the view
+            published_spread, sd, n, gain, gain_low, gain_high, published_gain, failed, note. For the view
             "gains" it needs row, column and gain.
         profile: of a named experiment.
         column: which of the experiment's columns to show; the first by default.
-        sort: "as published", or by "published", "ours", "difference", "gain", the largest first; gains by a column, at
-            first by the average.
         verdicts: for a frame: lines about the claims.
         title: its name.
         view: "numbers", or "gains".
@@ -420,10 +387,10 @@ class PaperVsOurs(Panel):
         view: str = VIEWS[0],
         baseline: str = "the baseline",
         key: str | None = None,
-        **shown: Any,
     ) -> None:
         if view not in VIEWS:
             raise ValueError(f"view is {view!r}; choose 'numbers' or 'gains'.")
+        words = {}
         if isinstance(results, str):
             from cselab_lab.experiments import read_results
 
@@ -431,15 +398,15 @@ class PaperVsOurs(Panel):
         if hasattr(results, "to_frame"):
             title = title or f"{results.experiment.name}, profile {results.profile.name}"
             baseline = results.experiment.baseline
+            claimed = frozenset(label for claim in results.experiment.claims for label in claim.labels)
+            words = {"question": results.experiment.question, "claimed": claimed}
+            words["paper"] = _paper_of(results.experiment.name)
             if view == "gains" and getattr(results, "nothing", None):
                 raise ValueError(results.nothing)
             if view == "numbers":
                 verdicts = results.verdicts()
             results = results.to_frame() if view == "numbers" else _of_one_baseline(results)
         frame = _complete(results, view)
-        if view == "gains":
-            average = next((name for name in frame["column"] if name.startswith("Avg")), SORTED[0])
-            shown = {"sort": average, **shown}
         super().__init__(
             PaperVsOursState(
                 frame,
@@ -448,50 +415,27 @@ class PaperVsOurs(Panel):
                 title=title,
                 view=view,
                 baseline=baseline,
-                **shown,
+                **words,
             ),
             key,
         )
-
-    def clicked(self, row: int) -> None:
-        """A cell was clicked: its row is told in all columns."""
-        self.selection = self.state.lines_of(self.state.frame["row"].iloc[row])
-
-    @staticmethod
-    def options(state: PaperVsOursState) -> dict[str, RowOptions]:
-        """The rows of the map of gains."""
-        if state.view == "numbers":
-            return {}
-        every = [(row, state.lines_of(row)) for row in state.rows]
-        return {"selection": row_options(every, state.selection, "no row")}
-
-    def items(self) -> Sequence[tuple[str, str]]:
-        return list(zip(self.state.frame["row"], self.state.frame["column"], strict=True))
 
     def to_frame(self) -> "pandas.DataFrame":
         """A line for each row and column, all of them."""
         return self.state.frame.copy()
 
 
+def _paper_of(experiment: str) -> str:
+    """The paper of an experiment, in a few words."""
+    from cselab_lab.experiments.published import PAPERS
+
+    name = re.split(r",| \(| of ", PAPERS.get(experiment.split("-")[0], "the paper"))[0]
+    return name if name.startswith("the ") else f"{name}'s paper"
+
+
 def _said(verdict: Any) -> str:
-    """A verdict as a sentence. A positive number supports the claim, so a claimed loss has no plus sign."""
-    from cselab_lab.experiments.verdicts import GEOMETRY
-
-    if isinstance(verdict, str):
-        return verdict
-    in_points = verdict.unit != "tau" and verdict.measure not in GEOMETRY
-    digits, unit = (1, f" {verdict.unit}") if in_points else (2, "")
-
-    def amount(value: float) -> str:
-        return f"{abs(value):.{digits}f}{unit}, {'as claimed' if value > 0 else 'opposite to the claim'}"
-
-    said = f"{verdict.claim}: {verdict.answer}"
-    if verdict.ours is not None:
-        said += f". {verdict.measure} here: {amount(verdict.ours)}"
-    if verdict.interval is not None:
-        low, high = (f"{end:.{digits}f}" for end in verdict.interval)
-        said += f" (95 % interval {low} to {high} over {verdict.seeds} seeds)"
-    return said if verdict.published is None else f"{said}; in the paper: {amount(verdict.published)}"
+    """A verdict as a sentence; its numbers are in the picture."""
+    return verdict if isinstance(verdict, str) else f"{verdict.claim}: {verdict.answer}"
 
 
 def _of_one_baseline(results: "Results") -> "pandas.DataFrame":
@@ -542,7 +486,6 @@ def _dots(name: str, color: str, symbol: str, lines: "pandas.DataFrame", column:
         x=value.to_numpy(dtype=float),
         y=places,
         error_x={"type": "data", "thickness": 1.5, "width": 4, "color": color, "visible": bool(up.any()), **bars},
-        customdata=lines.index.to_numpy(),
         hoverinfo="x",
         uid=name,
         mode="markers",
@@ -551,41 +494,34 @@ def _dots(name: str, color: str, symbol: str, lines: "pandas.DataFrame", column:
     )
 
 
-def _in_words(line: Any) -> dict[str, str]:
-    """The facts of a line, for the reader."""
-
-    def number(name: str, form: str = ".2f") -> str:
-        return "" if np.isnan(line[name]) else format(line[name], form)
-
-    ours = number("ours")
-    if ours and number("sd"):
-        ours += f" ± {number('sd')} ({line['n']})"
-    if line["failed"]:
-        ours += f", {line['failed']} failed"
-    published = number("published")
-    if published and number("published_spread"):
-        published += f" ± {number('published_spread')}"
-    gain = number("gain", "+.2f")
-    if gain and number("gain_low"):
-        gain += f" [{number('gain_low', '+.2f')}, {number('gain_high', '+.2f')}]"
-    return {
-        "published": published,
-        "ours": ours,
-        "difference": number("difference", "+.2f"),
-        "gain": gain,
-        "note": str(line["note"]),
-    }
-
-
 def _cells(state: PaperVsOursState) -> dict[str, dict[str, str]]:
     """The table of the column shown: only fields that some row has, in one order."""
-    rows = {str(line["row"]): _in_words(line) for _, line in state.shown.iterrows()}
+
+    def number(line: "pandas.Series", name: str, spread: str) -> str:
+        deviation = "" if np.isnan(line[spread]) else f" ± {line[spread]:.2f}"
+        return "" if np.isnan(line[name]) else f"{line[name]:.2f}{deviation}"
+
+    rows: dict[str, dict[str, str]] = {}
+    for _, line in state.shown.iterrows():
+        gain = "" if np.isnan(line["gain"]) else f"{line['gain']:+.2f}"
+        if not np.isnan(line["gain_low"]):
+            gain += f" [{line['gain_low']:+.2f}, {line['gain_high']:+.2f}]"
+        failed = f", {line['failed']} failed" * bool(line["failed"])
+        ours = number(line, "ours", "sd")
+        ours += f" ({line['n']})" * (line["n"] > 1) + failed
+        rows[str(line["row"])] = {
+            "published": number(line, "published", "published_spread"),
+            "ours": ours,
+            "gain": gain,
+        }
     order = [name for name in next(iter(rows.values())) if any(row[name] for row in rows.values())]
     return {row: {name: cells[name] for name in order} for row, cells in rows.items()}
 
 
 def _unit(state: PaperVsOursState) -> str:
-    what = f"gain over {escape(state.baseline)}, points of {state.column}" if state.of_gains else state.column
+    what, baseline = state.column, escape(state.baseline)
+    if state.of_gains:
+        what = f"points of {what} over {baseline}" if state.of_points else f"{what} minus that of {baseline}"
     if state.measure == state.column or state.shown["ours"].isna().all():
         return what
     return f"{what} (ours: {state.measure})"
