@@ -113,8 +113,14 @@ def collect(folder: Path, class_list: Sequence[str] = ()) -> tuple[list[Answer],
             left_out.append(f"{path} holds no guess that was compared, and no check")
         answers += given
     absent = dict.fromkeys(name for name in class_list if name not in {student for student, _ in read})
-    answers += [Answer(name, "", "nothing", "", "", "nothing was handed in", "not run") for name in absent]
+    answers += [Answer(name, "", "nothing", "", "", _missing(name, left_out), "not run") for name in absent]
     return sorted(answers, key=lambda answer: (answer.lesson, answer.student)), left_out
+
+
+def _missing(student: str, left_out: Sequence[str]) -> str:
+    """Whether a student without an answer handed in a file that was left out."""
+    named = re.compile(rf"(?<![^\W_]){re.escape(student)}(?![^\W_])")
+    return "all files were left out" if any(map(named.search, left_out)) else "nothing was handed in"
 
 
 def _settings(notebook: "NotebookNode") -> dict[str, str]:

@@ -97,6 +97,14 @@ def test_two_lessons_without_a_change_are_not_called_equal(tmp_path):
     assert {(a.student, a.same_as) for a in answers} == {("ada", ""), ("ben", "")}
 
 
+def test_a_student_whose_file_is_cut_did_hand_in(tmp_path):
+    copyfile(bundled_notebooks() / "00_tour.ipynb", tmp_path / "00_tour_ada.ipynb")
+    (tmp_path / "00_tour_jo.ipynb").write_text('{"cells": [')
+    answers, _ = collect(tmp_path, ["jo", "jon"])
+    said = {a.student: a.verdict for a in answers if a.what == "nothing"}
+    assert said == {"jo": "all files were left out", "jon": "nothing was handed in"}
+
+
 @pytest.mark.slow
 def test_the_command_gives_points(folder, tmp_path):
     one = tmp_path / "one"
