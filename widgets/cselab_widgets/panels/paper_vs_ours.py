@@ -390,7 +390,7 @@ class PaperVsOurs(Panel):
     ) -> None:
         if view not in VIEWS:
             raise ValueError(f"view is {view!r}; choose 'numbers' or 'gains'.")
-        words = {}
+        words: dict[str, Any] = {}
         if isinstance(results, str):
             from cselab_lab.experiments import read_results
 
