@@ -53,8 +53,8 @@ PICKING = [
     """,
     """
     words = ["abba", "bead", "cage", "fade", "head", "deaf"] * 2
-    grades, kinds = [float(i % 3) for i in range(12)], ["odd", "even"] * 6
-    pairs = Pairs(words, [word[::-1] + "c" for word in words], grades, name="letters", subsets=kinds)
+    grades = [float(i % 3) for i in range(12)]
+    pairs = Pairs(words, [word[::-1] + "c" for word in words], grades, name="letters")
     pair = PairExplorer({"letters": Letters()}, pairs, "a bad face", "a bad cage")
     def typed(change):
         tell("typed", [pair.state.first, pair.state.removed, pair.state.cosine("letters")])
@@ -232,13 +232,6 @@ def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
     assert "1.00" not in before
     page.locator(".jp-OutputArea-output").nth(1).locator(".noUi-handle").press("ArrowRight")
     told("typed", lambda now: now[1] == 1)
-
-    # Other ridges: the traces of the grades go, those of the kinds come.
-    ridges = plots.nth(1).locator(".ytick")
-    expect(ridges).to_have_count(3)
-    page.locator(".jp-OutputArea-output").nth(1).get_by_role("button", name="kind").click()
-    expect(ridges).to_have_count(2)
-    expect(plots.nth(1)).to_contain_text("odd")
 
     # The other column.
     first = plots.nth(2).locator(".ytick").last

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from cselab_widgets.kit.ridges import by_grade, by_kind, cosine_limits, density, ridges
+from cselab_widgets.kit.ridges import by_grade, cosine_limits, density, ridges
 
 
 def test_a_density_is_a_density():
@@ -32,11 +32,6 @@ def test_few_grades_are_a_band_each_and_many_are_gathered():
     many = by_grade(np.linspace(0, 5, 26))
     assert many.names == ("0 to 1", "1 to 2", "2 to 3", "3 to 4", "4 to 5")
     assert sum(map(len, many.rows)) == 26 and 25 in many.rows[-1]
-
-
-def test_kinds_are_ordered_by_their_mean_grade():
-    bands = by_kind(["same", "none", "same", "roles"], [5.0, 0.0, 4.0, 2.0])
-    assert bands.names == ("none (0)", "roles (2)", "same (4.5)")
 
 
 def test_a_ridge_stands_on_its_line():

@@ -58,15 +58,6 @@ def by_grade(grades: Sequence[float]) -> Bands:
     )
 
 
-def by_kind(kinds: Sequence[str], grades: Sequence[float]) -> Bands:
-    """A band for each kind of pair, ordered by mean grade, which its name tells."""
-    rows = {kind: np.flatnonzero(np.asarray(kinds) == kind) for kind in dict.fromkeys(kinds)}
-    means = {kind: np.asarray(grades, dtype=float)[of_kind].mean() for kind, of_kind in rows.items()}
-    order = sorted(rows, key=lambda kind: (means[kind], kind))
-    names = tuple(f"{kind} ({means[kind]:.2g})" for kind in order)
-    return Bands("kind (mean grade)", names, tuple(rows[kind] for kind in order))
-
-
 def bandwidth(values: Float[np.ndarray, " n"]) -> float:
     """The width of a normal curve about each value, as Silverman (1986, 3.31) advises; no finer than the picture."""
     low, high = np.percentile(values, [25, 75])

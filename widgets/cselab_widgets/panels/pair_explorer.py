@@ -20,7 +20,7 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane, rounded, written
-from ..kit.ridges import Bands, by_grade, by_kind, cosine_limits, ridge_axes, ridges
+from ..kit.ridges import Bands, by_grade, ridge_axes, ridges
 from ..kit.theme import ANCHOR, INK, encoder_colors
 from .sentence_cosines import SentenceCosines
 
@@ -48,11 +48,9 @@ class PairData:
     _known: dict[tuple, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
-    def bands(self) -> dict[str, Bands]:
-        """The ways to order the pairs into ridges."""
-        pairs = self.pairs
-        grades = {"grade": by_grade(pairs.scores)}
-        return grades | ({"kind": by_kind(pairs.subsets, pairs.scores)} if pairs.subsets else {})
+    def bands(self) -> Bands:
+        """The pairs of each grade."""
+        return by_grade(self.pairs.scores)
 
     @cached_property
     def hover(self) -> list[str]:
@@ -152,10 +150,6 @@ class PairData:
 
         return self._once(("cosines", encoder, removed), compute)
 
-    def limits(self, removed: int) -> tuple[float, float]:
-        """One cosine axis for all encoders, which follows `removed`: cosines without the mean lie elsewhere."""
-        return cosine_limits(*(self.cosines(encoder, removed) for encoder in self.encoders))
-
     def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
         if key not in self._known:
             self._known[key] = compute()
@@ -175,7 +169,6 @@ class PairExplorerState(State):
         first, second: the typed sentences.
         selection: the pairs that were picked out.
         removed: 0: vectors as they are; 1: the mean is removed; k + 1: the mean and the first k components.
-        by: the property of a ridge, "grade" or "kind".
     """
 
     data: PairData
@@ -185,22 +178,12 @@ class PairExplorerState(State):
         "pair", "rows", (), (), width="30em", tooltip="a graded pair, the highest grades first"
     )
     removed: int = shown("remove", "labelled", tuple(REMOVED.items()), 0)
-    by: str = shown("hills by", "buttons", "orders", "grade", width="5em")
 
     def __post_init__(self) -> None:
         for name in ("first", "second"):
             if not getattr(self, name).strip():
                 raise ValueError(f"the {name} sentence is empty; type one.")
         super().__post_init__()
-
-    @property
-    def orders(self) -> list[str]:
-        """The possible properties of a ridge."""
-        return list(self.data.bands)
-
-    @property
-    def bands(self) -> Bands:
-        return self.data.bands[self.by]
 
     def cosine(self, encoder: str) -> float:
         """The cosine of the typed pair."""
@@ -227,47 +210,66 @@ class PairExplorerState(State):
 
 def planes(state: PairExplorerState) -> list[Plane]:
     """For each encoder the cosines of the graded pairs as ridges, and the typed pair as a line across them."""
-    data, bands, drawn = state.data, state.bands, []
-    across, up = ridge_axes(bands, _limits(state))
-    up["range"] = [up["range"][0], len(bands) + 0.35]  # room for the name of the typed pair
-    if state.by == "grade":
-        low, *between, high = (f"grade {name}" for name in bands.names)
-        up |= {"ticktext": [f"{low}<br>unrelated", *between, f"{high}<br>same meaning"], "title": {}}
-    for encoder, color in encoder_colors(data.encoders).items():
-        cosines = data.cosines(encoder, state.removed)
-        traces = ridges(cosines, bands, encoder, data.hover, color)
-        traces += [*_medians(encoder, cosines, bands, across["range"][1]), _picked(state, encoder)]
-        traces += _typed(encoder, state.cosine(encoder), len(bands))
-        tall, layout = max(300, BAND * len(bands)), {"dragmode": "lasso", "selectionrevision": str(state.selection)}
-        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, layout=layout))
+    data, bands, drawn = state.data, state.data.bands, []
+    hills = {
+        encoder: ridges(data.cosines(encoder, state.removed), bands, encoder, data.hover, color)
+        for encoder, color in encoder_colors(data.encoders).items()
+    }
+    limits = _limits(state, [trace for traces in hills.values() for trace in traces])
+    for encoder, traces in hills.items():
+        across, up = ridge_axes(bands, limits)
+        up |= {"range": [-0.55, len(bands) + 0.35], "title": {}}  # room for the name of the typed pair
+        up["ticktext"] = [f"grade {name}{_of_grade(state, encoder, at)}" for at, name in enumerate(bands.names)]
+        traces += [*_medians(state, encoder, limits[1]), *_typed(encoder, state.cosine(encoder), len(bands))]
+        tall = max(300, BAND * len(bands))
+        words = f"This cosine exceeds those of {state.place(encoder):.0f} % of the graded pairs. "
+        words += out_of_order(state, encoder)
+        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, words=words))
     return drawn
 
 
 def answer(state: PairExplorerState, encoder: str) -> str:
     """The cosine of the typed pair, the hill whose median is nearest, and the grade of the pair if it is known."""
-    middles, typed = medians(state.data.cosines(encoder, state.removed), state.bands), state.cosine(encoder)
-    nearest = state.bands.names[int(np.abs(np.array(middles) - typed).argmin())].rsplit(" (", 1)[0]
-    told = f"{escape(encoder)}: your pair has {typed:.2f}, as a typical pair of {state.by} {escape(nearest)}"
+    middles, typed = medians(state, encoder), state.cosine(encoder)
+    nearest = state.data.bands.names[int(np.abs(np.array(middles) - typed).argmin())]
+    told = f"{escape(encoder)}: your pair has {typed:.2f}, as a typical pair of grade {nearest}"
     grade = state.data.grades.get((state.first, state.second))
     return told if grade is None else f"{told}; it deserves grade {grade:g}"
 
 
-def medians(cosines: np.ndarray, bands: Bands) -> list[float]:
-    """The median cosine of each band."""
-    return [float(np.median(cosines[rows])) for rows in bands.rows]
+def beaten(state: PairExplorerState, encoder: str, at: int) -> list[str]:
+    """The higher grades whose median lies left of that of this one."""
+    middles = medians(state, encoder)
+    return [state.data.bands.names[up] for up in range(at, len(middles)) if middles[up] < middles[at]]
+
+
+def _of_grade(state: PairExplorerState, encoder: str, at: int) -> str:
+    """A line under a grade: its meaning, or the commonest kinds of its pairs where it is out of order."""
+    kinds, bands = state.data.pairs.subsets, state.data.bands
+    if at in (0, len(bands) - 1):
+        return "<br>same meaning" if at else "<br>unrelated"
+    if not kinds or not beaten(state, encoder, at):
+        return ""
+    most = Counter(kinds[row] for row in bands.rows[at]).most_common(2)
+    return f"<br>{escape(', '.join(kind for kind, _ in most))}"
+
+
+def medians(state: PairExplorerState, encoder: str) -> list[float]:
+    """The median cosine of each grade."""
+    cosines = state.data.cosines(encoder, state.removed)
+    return [float(np.median(cosines[rows])) for rows in state.data.bands.rows]
 
 
 def out_of_order(state: PairExplorerState, encoder: str) -> str:
-    """Each grade whose median lies right of that of a higher grade, with the commonest kinds of its pairs."""
-    grades, kinds = state.data.bands["grade"], state.data.pairs.subsets
-    middles = medians(state.data.cosines(encoder, state.removed), grades)
-    wrong = []
-    for at, grade in enumerate(grades.names):
-        if beaten := [grades.names[up] for up in range(at, len(middles)) if middles[up] < middles[at]]:
-            most = Counter(kinds[row] for row in grades.rows[at] if kinds).most_common(3)
-            of = f" ({', '.join(kind for kind, _ in most)})" if most else ""
-            wrong.append(f"grade {grade}{of} lies right of {', '.join(beaten)}")
-    return "; ".join(wrong) or "every grade lies right of the grade below it"
+    """Each grade whose median lies right of that of a higher grade."""
+    grades = enumerate(state.data.bands.names)
+    wrong = [
+        f"grade {grade} lies right of {', '.join(higher)}"
+        for at, grade in grades
+        if (higher := beaten(state, encoder, at))
+    ]
+    told = "; ".join(wrong) or "every grade lies right of the grade below it"
+    return f"{told[0].upper()}{told[1:]}."
 
 
 def summary(state: PairExplorerState) -> str:
@@ -277,26 +279,20 @@ def summary(state: PairExplorerState) -> str:
     typed = " and ".join(f'"{shorten(text, 200)}"' for text in (state.first, state.second))
     lines = [f"{typed}, {[*REMOVED][state.removed]} removed" if state.removed else typed]
     for encoder in data.encoders:
-        cosines = data.cosines(encoder, state.removed)
-        middles = zip(state.bands.names, medians(cosines, state.bands), strict=True)
+        middles = zip(data.bands.names, medians(state, encoder), strict=True)
         told = ", ".join(f"{name}: {middle:.2f}" for name, middle in middles)
         lines.append(
             f"  {encoder:{width}}  cosine {state.cosine(encoder):.3f}, above {state.place(encoder):.0f} % of "
-            f"{len(data.pairs)} pairs (median cosine by {state.by}: {told})"
+            f"{len(data.pairs)} pairs (median cosine by grade: {told})"
         )
     return "\n".join([*lines, *(f"  {remark}" for remark in state.remarks)])
 
 
 def explain(state: PairExplorerState) -> str:
-    """The grades that are out of order, once for encoders that agree, and the explanation of the picture."""
-    found: dict[str, list[str]] = {}
-    for encoder in state.data.encoders:
-        found.setdefault(out_of_order(state, encoder), []).append(encoder)
-    orders = " ".join(f"Under {' and '.join(encoders)}, {order}." for order, encoders in found.items())
+    """The explanation of the picture."""
     return (
-        "Which grade does your pair deserve? A cosine has a meaning only beside graded pairs: under a good encoder, "
-        "the line of your pair meets the dot of its grade. A dot is the median of a hill, and a hill shows the pairs "
-        f"of one {state.by}. {orders} Click a small dot to load its pair."
+        "A hill has the pairs of one grade, and a large dot is its median: under a good encoder the large dots climb "
+        "to the right. Click a small dot to load its pair."
     )
 
 
@@ -320,11 +316,10 @@ class PairExplorer(Panel):
         first, second: the sentences at first; the first pair where only vectors of the pairs are known.
         removed: subtracted from all vectors: 0 nothing, 1 the mean, k + 1 the mean and the first k principal
             components of the pairs' sentences (Mu and Viswanath 2018).
-        by: whether ridges are grades or kinds.
         key: see `Panel`.
 
     Raises:
-        ValueError: no encoder, fewer than 12 pairs, an empty sentence, `removed` or `by` not allowed.
+        ValueError: no encoder, fewer than 12 pairs, an empty sentence, `removed` not allowed.
 
     See also: `in_page`, the view that needs no kernel; `EmbeddingMap`, for many sentences at once.
 
@@ -339,7 +334,6 @@ class PairExplorer(Panel):
     alt_text = staticmethod(summary)
     explain = staticmethod(explain)
     details = staticmethod(details)
-    static_grid = ("removed", "by")
 
     def __init__(
         self,
@@ -443,11 +437,11 @@ def _cosines(one: Float[np.ndarray, "n d"], two: Float[np.ndarray, "n d"]) -> Fl
     return (one * two).sum(axis=1) / np.maximum(lengths, np.finfo(np.float32).tiny)
 
 
-def _limits(state: PairExplorerState) -> tuple[float, float]:
-    """The cosine axis: of the pairs under all encoders, with room for the typed one."""
-    low, high = state.data.limits(state.removed)
+def _limits(state: PairExplorerState, hills: Sequence[go.Scatter]) -> tuple[float, float]:
+    """One cosine axis for all encoders, which holds the hills and the typed pair."""
     typed = [state.cosine(encoder) for encoder in state.data.encoders]
-    return min(low, min(typed) - 0.02), max(high, max(typed) + 0.02)
+    low, high = min(*typed, *(hill.x.min() for hill in hills)), max(*typed, *(hill.x.max() for hill in hills))
+    return round(float(low) - 0.02, 3), round(float(high) + 0.02, 3)
 
 
 def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:
@@ -463,9 +457,10 @@ def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:
     return [line, written(line.x[:1], line.y[1:], ["<b>your pair</b>"], f"{encoder}: its name", "top center")]
 
 
-def _medians(encoder: str, cosines: np.ndarray, bands: Bands, end: float) -> list[go.Scatter]:
+def _medians(state: PairExplorerState, encoder: str, end: float) -> list[go.Scatter]:
     """A dot at the median of each hill, joined: the path of a good encoder climbs to the right; the numbers beside."""
-    middles, levels = medians(cosines, bands), [level + 0.12 for level in range(len(bands))]
+    middles = medians(state, encoder)
+    levels = [level + 0.12 for level in range(len(middles))]
     path = go.Scatter(
         x=rounded(middles),
         y=levels,
@@ -476,18 +471,4 @@ def _medians(encoder: str, cosines: np.ndarray, bands: Bands, end: float) -> lis
         hovertemplate="median %{x:.2f}<extra></extra>",
     )
     told = [*(f"{middle:.2f}".replace("-", "\u2212") for middle in middles), "median"]
-    return [path, written([end] * len(told), [*levels, len(bands) + 0.12], told, f"{encoder}: numbers")]
-
-
-def _picked(state: PairExplorerState, encoder: str) -> go.Scatter:
-    """A ring about each pair that was picked, where its cosine is."""
-    cosines = state.data.cosines(encoder, state.removed)
-    band_of = {int(row): level for level, rows in enumerate(state.bands.rows) for row in rows}
-    return go.Scatter(
-        x=[round(float(cosines[row]), 4) for row in state.selection],
-        y=[band_of[row] - 0.07 for row in state.selection],
-        uid=f"{encoder}: picked",
-        mode="markers",
-        marker={"symbol": "circle-open", "size": 11, "color": INK, "line": {"width": 1.5}},
-        hoverinfo="skip",
-    )
+    return [path, written([end] * len(told), [*levels, len(middles) + 0.12], told, f"{encoder}: numbers")]
