@@ -57,9 +57,8 @@ PANELS = {
         {"step": 0, "selection": (0,)},
     ),
     "EmbeddingMap": (
-        lambda key: EmbeddingMap(list("abcdef"), MAPS, color=list("xxyyzz"), pairs=[(0, 1)], key=key),
-        {"encoder": "plain", "step": 0, "find": "a", "focus": 2, "projection": "PCA without component 1",
-         "lines": False},
+        lambda key: EmbeddingMap(list("abcdef"), MAPS, color=list("xxyyzz"), key=key),
+        {"encoder": "plain", "step": 0, "find": "b", "focus": 2, "projection": "t-SNE"},
     ),
     "PaperVsOurs-gains": (lambda key: PaperVsOurs(GAINS, view="gains", key=key), {}),
     "LossLab": (

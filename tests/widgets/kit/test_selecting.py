@@ -1,4 +1,4 @@
-"""The lasso in a real browser: what a hand draws, again and again, is what Python hears of. And "save"."""
+"""The lasso in a real browser: what a hand draws, again and again, is what Python hears of. And "save picture"."""
 
 from xml.etree import ElementTree
 
@@ -112,7 +112,7 @@ def test_save_writes_an_svg_of_all_planes_with_their_titles(page):
     page.wait_for_selector(".draglayer .xy .nsewdrag")
     assert page.locator(".modebar-btn").count() == 0
     with page.expect_download() as saved:
-        page.get_by_role("button", name="save").click()
+        page.get_by_role("button", name="save picture").click()
     assert saved.value.suggested_filename == "cselab.svg"
     drawn = ElementTree.parse(saved.value.path()).getroot()
     assert drawn.tag.endswith("svg") and len([one for one in drawn if one.tag.endswith("svg")]) == 2

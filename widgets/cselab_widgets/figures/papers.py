@@ -20,7 +20,7 @@ from cselab.data import load_clustering
 from cselab.evaluators.world import classroom_sts
 
 from ..kit.planes import Plane
-from ..kit.theme import NUMERIC_SCALE, OURS, POSITIVE
+from ..kit.theme import INK, NUMERIC_SCALE, OURS, POSITIVE
 from ..panels.alignment_uniformity import AlignmentUniformity
 from ..panels.embedding_map import EmbeddingMap
 from ..panels.training_monitor import COLUMNS, TrainingMonitor, planes
@@ -65,8 +65,13 @@ def maps(results: Results, kept: Path | None) -> Figures:
     pairs = classroom_sts("dev")
     same = np.flatnonzero(np.asarray(pairs.scores) >= max(pairs.scores) * 0.9)[:80]
     sentences = [text for row in same for text in (pairs.sentences1[row], pairs.sentences2[row])]
-    joined = [(2 * place, 2 * place + 1) for place in range(len(same))]
-    return _each_encoder(EmbeddingMap(sentences, _encoders(results, kept), pairs=joined))
+    panel = EmbeddingMap(sentences, _encoders(results, kept))
+    figures = _each_encoder(panel)
+    for name, figure in figures.items():
+        points = replace(panel.state, encoder=name).points.reshape(-1, 2, 2)
+        x, y = ([end for pair in points[:, :, axis].tolist() for end in (*pair, None)] for axis in (0, 1))
+        figure.add_scatter(x=x, y=y, mode="lines", line={"color": INK, "width": 1}, opacity=0.6, hoverinfo="skip")
+    return figures
 
 
 def titles(results: Results, kept: Path | None) -> Figures:
@@ -77,7 +82,9 @@ def titles(results: Results, kept: Path | None) -> Figures:
     some = sorted(topics, key=lambda row: (len(topics[row]), topics[row]))  # topics have numbers: the legend counts
     sentences, colors = [data.sentences[row] for row in some], [topics[row] for row in some]
     encoders = _encoders(results, kept)
-    return _each_encoder(EmbeddingMap(sentences, encoders, color=colors, color_title="topic", projection="t-SNE"))
+    return _each_encoder(
+        EmbeddingMap(sentences, encoders, color=colors, color_title="topic", projection="t-SNE", focus=None)
+    )
 
 
 def _each_encoder(panel: EmbeddingMap) -> Figures:

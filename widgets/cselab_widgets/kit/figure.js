@@ -83,7 +83,7 @@ const cselabFigure = (() => {
     const centred = ({ textposition }) => /center$/.test(textposition); // its points: half of it may stand out, wherever it is
     const ends = words.filter((trace) => !centred(trace)).flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const beside = Math.max(widest(ends), widest(words.filter(centred).flatMap(({ text }) => text ?? [])) / 2);
-    const scale = data.some(({ marker }) => marker?.coloraxis) ? 84 : Math.max(scaled, scaleOf(data));
+    const scale = Math.max(scaled, scaleOf(data));
     const margin = { l: bare ? 28 : 60, r: Math.min(beside + scale, width / 2.4), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
     const inCells = (change) => data.forEach((trace) => trace.text?.[0]?.map && (trace.text = trace.text.map((row) => row.map(change))));
     const form = /%\{z:\.1f\}/; // plotly.js would write a hyphen before numbers below 0
@@ -266,7 +266,7 @@ const cselabFigure = (() => {
     planes.setAttribute("role", "figure");
     planes.setAttribute("aria-label", words);
     const saving = place.appendChild(document.createElement("button"));
-    Object.assign(saving, { className: "cselab-save", textContent: "save", title: "Save the picture as an SVG file." });
+    Object.assign(saving, { className: "cselab-save", textContent: "save picture", title: "Save the picture as an SVG file." });
     saving.style.alignSelf = "start"; // in the column of a panel
     saving.addEventListener("click", () => save(Plotly, plots.filter(({ cell }) => !cell.hidden)));
 

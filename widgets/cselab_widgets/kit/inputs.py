@@ -1,6 +1,6 @@
-"""Checks of the sentences, vectors, snapshots, colours, pairs and frames of users. Errors name the argument."""
+"""Checks of the sentences, vectors, snapshots and frames of users. Errors name the argument."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -73,35 +73,6 @@ def snapshots(given: Any, name: str, sentences: Sequence[str]) -> dict[int | Non
     if len(set(widths.values())) > 1:
         raise ValueError(f"{name} changes its width over the steps: {widths}; one plane cannot hold several widths.")
     return taken
-
-
-def values(given: Iterable[Any], name: str, rows: int) -> tuple[str, ...] | tuple[float, ...]:
-    """One value for each sentence: numbers, or anything else as text.
-
-    Raises:
-        ValueError: not one for each; a number that is not finite.
-    """
-    array = np.asarray(given if hasattr(given, "__array__") else list(given))
-    if array.shape != (rows,):
-        raise ValueError(f"{name} has shape {array.shape} for {rows} sentences; give one value for each.")
-    if array.dtype.kind not in "iuf":
-        return tuple(map(str, array.tolist()))
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} holds NaN or infinity, first at {int(np.argmin(np.isfinite(array)))}.")
-    return tuple(array.tolist())
-
-
-def index_pairs(given: Iterable[tuple[int, int]], name: str, rows: int) -> tuple[tuple[int, int], ...]:
-    """Pairs of row numbers.
-
-    Raises:
-        ValueError: a number that is no row.
-    """
-    pairs = tuple((index(i), index(j)) for i, j in given)
-    for pair in pairs:
-        if not all(0 <= end < rows for end in pair):
-            raise ValueError(f"{name} holds {pair}; the sentences are numbered 0 to {rows - 1}.")
-    return pairs
 
 
 def filled_frame(frame: "pandas.DataFrame", needed: Sequence[str], known: Mapping[str, Any]) -> "pandas.DataFrame":

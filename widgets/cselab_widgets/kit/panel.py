@@ -217,7 +217,7 @@ class Panel(traitlets.HasTraits):
         .html   the picture as a page to read offline
         .json   the planes, a list of figures as Plotly reads them
 
-        An SVG is made by the browser: "save" under the plot. `numpy.save` writes the arrays of `vectors()`.
+        An SVG is made by the browser: "save picture" under the plot. `numpy.save` writes the arrays of `vectors()`.
 
         Raises:
             ValueError: an unknown ending.
@@ -233,7 +233,7 @@ class Panel(traitlets.HasTraits):
             case other:
                 raise ValueError(
                     f"path ends in {other!r}; it must end in .csv, .html or .json. "
-                    'For an SVG press "save" under the plot.'
+                    'For an SVG press "save picture" under the plot.'
                 )
 
     # ---- being shown ---------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def export(panel: Any, answering: bool) -> dict[str, Any]:
     states = render_states(panel, controls)
     shown = [_held(control, states) for control in controls]
     return {
-        "controls": [control._asdict() for control in shown],
+        "controls": [one._asdict() for one in shown if one.kind == "text" or len(one.options) > 1],
         "state": {control.name: getattr(panel.state, control.name) for control in controls},
         "clicks": panel.clicks,
         "config": CONFIG,
@@ -81,7 +81,7 @@ def _held(control: Control, rendered: Mapping[str, Any]) -> Control:
 def _in_words(controls: Sequence[Control]) -> str:
     """The controls that have more values in JupyterLab than on the page."""
     more = [c.label for c in controls if c.kind == "text" or len(c.options) < c.all]
-    return f"For more values, open in JupyterLab: {', '.join(more)}." if more else ""
+    return f"In JupyterLab you can also set: {', '.join(more)}." if more else ""
 
 
 def controls_of(panel: Any) -> list[Control]:
