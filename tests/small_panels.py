@@ -85,7 +85,7 @@ PANELS = {
     "TrainingMonitor": (lambda key: TrainingMonitor({"SimCSE": [ROWS, ROWS]}, key=key), {}),
     "WhiteningLab": (
         lambda key: WhiteningLab(vectors=VIEWS, strategy="group", batch_size=30, key=key),
-        {"broken": True, "strategy": "ZCA", "num_groups": 3, "batch_size": 20, "eps": 0.1, "stage": 1},
+        {"strategy": "ZCA", "num_groups": 3, "batch_size": 20, "eps": 0.1, "stage": 1},
     ),
     "WordContributions": (
         lambda key: WordContributions(

@@ -100,15 +100,15 @@ def test_each_value_of_each_control_shows_what_python_draws(name, opened, panels
 
 def test_controls_work_together_where_the_page_holds(opened, panels):
     """Controls work together where the page holds that and say so where not."""
-    section, panel = opened.locator("#PairExplorer"), panels["PairExplorer"]
-    section.get_by_role("slider", name="remove").fill("1")
-    pair = panel.options(panel.state)["selection"][3]
-    section.get_by_label("pair", exact=True).select_option(pair[0])
-    expect(section.locator("[role=status]")).to_contain_text("remove is back at nothing")
-    shows(section, panel, selection=pair[1])
+    section, panel = opened.locator("#LossLab"), panels["LossLab"]
+    section.get_by_role("slider", name="step").fill("0")
+    section.get_by_label("loss", exact=True).select_option("ArcCon")
+    expect(section.locator("[role=status]")).to_contain_text("step is back at 5")
+    shows(section, panel, loss="ArcCon")
 
 
 def test_a_question_shows_its_planes_and_controls(opened, panels):
+    opened.reload()
     section, panel = opened.locator("#LossLab"), panels["LossLab"]
     section.get_by_role("tab").first.click()
     expect(section.locator(".cselab-plane:visible")).to_have_count(2)

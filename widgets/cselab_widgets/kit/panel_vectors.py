@@ -59,6 +59,12 @@ def dropout_views(
     return np.stack(views)
 
 
+def described(encoder: Any) -> str:
+    """An encoder in a title: its name and its pooling."""
+    name = getattr(encoder, "name", None) or "encoder"
+    return f"{name}, {encoder.pooling} pooling" if hasattr(encoder, "pooled") else name
+
+
 def named_views(
     encoder: Any, sentences: Sequence[str] | None, vectors: Any, times: int, count: int = 256
 ) -> tuple[str, Float[np.ndarray, "k n d"]]:
@@ -71,10 +77,9 @@ def named_views(
         return "vectors", stacked_views(vectors, "vectors")
     sentences = sentences_or_world(sentences, count)
     encoder = as_encoder(encoder, sentences)
-    name = getattr(encoder, "name", None) or "encoder"
     if not hasattr(encoder, "pooled"):
-        return name, stacked_views(encode(encoder, sentences), "encoder")
-    return name, dropout_views(encoder, sentences, times)
+        return described(encoder), stacked_views(encode(encoder, sentences), "encoder")
+    return described(encoder), dropout_views(encoder, sentences, times)
 
 
 def stacked_views(given: Any, name: str) -> Float[np.ndarray, "k n d"]:

@@ -18,9 +18,9 @@ from cselab.encoders.heads import MLPHead
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.panel_vectors import dropout_views, sentences_or_world, stacked_views
+from ..kit.panel_vectors import described, dropout_views, sentences_or_world, stacked_views
 from ..kit.planes import Plane, rounded, written
-from ..kit.theme import ANCHOR, FAINT, INK, NEGATIVE, POSITIVE
+from ..kit.theme import ANCHOR, FAINT, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     import pandas
@@ -41,6 +41,7 @@ class NoiseLabState(State):
         sentences: n of them.
         passes: vectors [p, n, d] with dropout, each pass with its own masks.
         clean: vectors [n, d] with dropout off.
+        source: the name of the vectors.
         sentence: the row whose cloud is shown.
         drawn: how many of its passes are shown, each with a dropout mask of its own; 0 means all.
         variance: of the Gaussian that +noise adds to each coordinate, as `cselab.methods.Noise` does in training.
@@ -50,6 +51,7 @@ class NoiseLabState(State):
     sentences: tuple[str, ...]
     passes: np.ndarray
     clean: np.ndarray
+    source: str
     sentence: int = shown("cloud of", "list", "named", 0, asked=(0,))
     drawn: int = shown("masks", "steps", "counts", 0, asked=(0,))
     variance: float = shown("variance of +noise", "slider", VARIANCES, 0.1, ge=0, asked=(1,))
@@ -95,11 +97,6 @@ class NoiseLabState(State):
     def unit_noise(self) -> np.ndarray:
         """The Gaussian noise of both views at variance 1, [2, n, d]."""
         return np.random.default_rng(0).normal(size=(2, *self.clean.shape))
-
-    @cached_property
-    def mean_square(self) -> float:
-        """The mean square of a coordinate, in which the variance of the noise is measured."""
-        return float(np.square(self.clean.astype(float)).mean())
 
     def means_of(self, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Two means of k passes each, no pass in both."""
@@ -154,8 +151,8 @@ def _cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def planes(state: NoiseLabState) -> list[Plane]:
-    """A sentence's cloud; the cosines under each noise; the radius of every cloud."""
-    return [_cloud(state), _cosines(state), _radii(state)]
+    """A sentence's cloud; the cosines under each noise."""
+    return [_cloud(state), _cosines(state)]
 
 
 def summary(state: NoiseLabState) -> str:
@@ -204,8 +201,7 @@ class NoiseLab(Panel):
     state_class = NoiseLabState
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
-    questions = {"How far does dropout move a sentence?": (0, 2), "What does noise do to cosines?": (1,)}
-    clicks = "sentence"
+    questions = {"How far does dropout move a sentence?": (0,), "What does noise do to cosines?": (1,)}
     static_grid = ("variance", "mean_of")
 
     def __init__(
@@ -220,6 +216,7 @@ class NoiseLab(Panel):
         key: str | None = None,
         **shown: Any,
     ) -> None:
+        source = "vectors"
         if vectors is None:
             model, sentences = as_encoder(encoder), sentences_or_world(sentences, 24)
             if len(sentences) < 4:
@@ -229,6 +226,7 @@ class NoiseLab(Panel):
             if not np.ptp(drawn, axis=0).any():
                 raise ValueError("encoder has no dropout, so all its passes are identical; set encoder.dropout = 0.1.")
             drawn, still = _after_head(model, drawn), _after_head(model, still)[0]
+            source = described(model)
         else:
             if clean is None:
                 raise ValueError("clean is missing: with vectors, pass also the vectors [n, d] without dropout.")
@@ -246,15 +244,11 @@ class NoiseLab(Panel):
             sentences=tuple(sentences),
             passes=drawn,
             clean=still,
+            source=source,
             mean_of=min(10, len(drawn) // 2) if mean_of is None else mean_of,
             **shown,
         )
         super().__init__(state, key)
-
-    def clicked(self, row: int) -> None:
-        """A sentence was clicked among the radii: its cloud is shown."""
-        self.set(sentence=row)
-        self.selection = (row,)
 
     def items(self) -> Sequence[str]:
         return self.state.sentences
@@ -321,57 +315,22 @@ def _cloud(state: NoiseLabState) -> Plane:
     this, nearest = (textwrap.shorten(state.sentences[one], 70, placeholder=" \u2026") for one in (row, other))
     ends = rounded([-1.1 * grid[-1], 1.1 * grid[-1]])
     bare = {"range": ends, "showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
+    beyond = int((clouds.radius > clouds.distance).sum())
     return Plane(
-        f"Dropout moves this sentence {radius:.2f} on average; the nearest sentence is {distance:.2f} away",
+        f"{state.source}: dropout moves this sentence {radius:.2f}; the nearest sentence is {distance:.2f} away",
         traces,
         {"title": {"text": "distance from the vector without dropout (all have length 1)"}, **bare},
         bare,
         square=True,
-        words=f"This sentence: \u201c{this}\u201d Nearest: \u201c{nearest}\u201d A dot is "
-        f"one mask; the ring is their mean radius (root mean square). The mean cosine is {1 - radius**2 / 2:.3f}.",
+        reads=f"<p>This sentence: \u201c{escape(this)}\u201d</p><p>Nearest: \u201c{escape(nearest)}\u201d</p>"
+        "<p>A dot is one mask; the ring is their mean radius. "
+        f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther than to the nearest sentence.</p>",
         tall=SQUARE,
     )
 
 
 def _dots(points: np.ndarray, uid: str, **look: Any) -> go.Scatter:
     return go.Scatter(x=rounded(points[:, 0]), y=rounded(points[:, 1]), uid=uid, **look)
-
-
-def _radii(state: NoiseLabState) -> Plane:
-    clouds = state.clouds
-    rows = range(len(state.sentences))
-    heights = np.argsort(np.argsort(clouds.distance - clouds.radius))
-    texts = ["<br>".join(escape(line, quote=False) for line in textwrap.wrap(s, 50)) for s in state.sentences]
-    ends = [[[r, h], [d, h], [np.nan, h]] for r, d, h in zip(clouds.radius, clouds.distance, heights, strict=True)]
-    traces = [_dots(np.concatenate(ends), "gaps", mode="lines", hoverinfo="skip", line={"color": INK, "width": 1})]
-    for uid, name, values, color, symbol in (
-        ("neighbours", "distance to the nearest sentence", clouds.distance, NEGATIVE, "diamond"),
-        ("radii", "mean radius of the cloud", clouds.radius, ANCHOR, "circle"),
-    ):
-        sizes = [16 if row == state.sentence else 9 for row in rows]
-        look = {"color": color, "symbol": symbol, "size": sizes, "opacity": 1, "line": {"width": 0}}
-        traces.append(
-            _dots(np.stack([values, heights], axis=1), uid, mode="markers", customdata=[*rows], marker=look,
-                  text=texts, hovertemplate="%{text}<br>" + name + " %{x:.3f}<extra></extra>")
-        )  # fmt: skip
-    first, top = heights.argmax(), len(texts) - 1
-    widest = rounded([clouds.radius[first], clouds.distance[first]])
-    traces.append(written(widest, [top, top], ["dropout<br>", "nearest sentence<br>"], "ends", "top center"))
-    beyond = int((clouds.radius > clouds.distance).sum())
-    return Plane(
-        f"Dropout moves {beyond or 'none'} of {len(texts)} sentences farther than to the nearest sentence",
-        traces,
-        {"title": {"text": "distance (vectors have length 1)"}, "rangemode": "tozero"},
-        {
-            "title": {"text": f"{len(texts)} sentences"},
-            "showticklabels": False,
-            "ticks": "",
-            "showgrid": False,
-            "range": [-1, top + 2],
-        },
-        tall=SQUARE,
-        words="A line is a sentence, the largest gap on top. Click its dot to see its cloud.",
-    )
 
 
 def _cosines(state: NoiseLabState) -> Plane:
@@ -402,8 +361,7 @@ def _cosines(state: NoiseLabState) -> Plane:
     gaps = [f"\u00a0\u00a0gap {gap:.2f}" for gap in apart]
     traces.append(written([1.03] * len(gaps), places, gaps, "means apart"))
     return Plane(
-        f"Added noise moves the gap from {apart[0]:.2f} to {apart[1]:.2f}, the mean of masks to {apart[2]:.2f}, "
-        f"no mask to {apart[3]:.2f}",
+        f"Added noise moves the gap of positives and negatives from {apart[0]:.2f} to {apart[1]:.2f}",
         traces,
         {"title": {"text": "cosine"}, "range": [min(low) - 0.03, 1.03]},
         {
@@ -414,7 +372,6 @@ def _cosines(state: NoiseLabState) -> Plane:
         },
         tall=290,
         words="Boxes hold half of the pairs, whiskers 90 %. The gap is the difference of the means. A larger gap is "
-        "not better: with no mask, a positive is the vector itself and teaches nothing. "
-        f"\u03c3\u00b2 is {state.variance / state.mean_square:.2g} times a coordinate's mean square.",
+        "not better: with no mask, a positive is the vector itself and teaches nothing.",
         layout={"boxmode": "group"},
     )

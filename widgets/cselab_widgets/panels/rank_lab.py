@@ -17,10 +17,9 @@ from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import named_views
-from ..kit.planes import Plane, decades, heatmap, matrix, rounded
+from ..kit.planes import Plane, decades, rounded, written
 from ..kit.theme import INK, OURS
 
-DIMENSIONS = 48  # of the heat map
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
 BROKEN = 4  # sentences
 EXCLUDED = "rgba(128, 128, 128, 0.16)"
@@ -144,21 +143,8 @@ def _barlow_floors(sizes: tuple[int, ...], dimensions: int, artificial_rows: int
 
 
 def planes(state: RankLabState) -> list[Plane]:
-    """How far each loss can fall; the singular values of the correlations, and the matrix."""
-    between = cross_correlation(*(view[:, :DIMENSIONS] for view in state.correlated)).numpy()
-    heat = heatmap(between.round(3), "matrix", 1.0, "dimensions %{y} and %{x}: %{z:.2f}", scale=True)
-    size = np.abs(between)[~np.eye(len(between), dtype=bool)].mean()
-    return [
-        *_floors(state),
-        _singular_values(state),
-        matrix(
-            f"Dimensions are correlated by {size:.2f} on average, not by 0",
-            heat,
-            "dimension",
-            f"The first {len(between)} of {state.dimensions} dimensions. The diagonal should be 1, the rest 0. "
-            "The average is of sizes off the diagonal.",
-        ),
-    ]
+    """How far each loss can fall; the singular values of the correlations."""
+    return [*_floors(state), _singular_values(state)]
 
 
 def summary(state: RankLabState) -> str:
@@ -203,7 +189,7 @@ class RankLab(Panel):
     state_class = RankLabState
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
-    questions = {"How low can the loss get?": (0, 1), "How many directions does a batch have?": (2, 3)}
+    questions = {"How low can the loss get?": (0, 1), "How many directions does a batch have?": (2,)}
     static_grid = ("batch_size", "artificial_rows", "broken")
 
     def __init__(
@@ -304,7 +290,7 @@ def _floors(state: RankLabState) -> list[Plane]:
             "Barlow Twins",
             answer,
             barlow,
-            "Grey losses are out of reach. Artificial rows are random vectors that count as sentences.",
+            f"Vectors: {state.source}. Artificial rows are random vectors that count as sentences.",
         ),
         _floor(
             state,
@@ -320,6 +306,7 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
     """The floor by batch size with its shadow, and the fall that this batch leaves."""
     loss, lowest, far = state.losses[name], state.floors[name], state.sizes[-1]
     highest = max(loss, *floor[2:])
+    grey = floor[0] > highest / 4  # it has room for words
     below = "bottom" if lowest > highest / 2 else "top"
     traces = [
         go.Scatter(
@@ -350,6 +337,7 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
             cliponaxis=False,
             hovertemplate="N = %{x}: %{y}<extra>this batch</extra>",
         ),
+        written([2.2], [0.07 * highest], ["out of reach"], f"{name}: grey", mode="lines+text", visible=grey),
     ]
     x = {"title": {"text": "batch size N (sentences)"}, "range": np.log10([2, far]), "type": "log"}
     y = {"title": {"text": "loss"}, "range": [0, 1.15 * highest]}

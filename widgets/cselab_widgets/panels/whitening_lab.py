@@ -32,8 +32,7 @@ ELLIPSE = 2 * np.array([[-1, 0], *zip(np.cos(TURN), np.sin(TURN), strict=True), 
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 KEY = (
     "<span>\u2264\u00a0\u22122</span><i></i><span>\u2265\u00a02</span><span>Diagonal: the variance of a channel. "
-    "Elsewhere: the covariance of two. Titles state the means of their sizes. The unit is the mean variance of the "
-    "batch, before or after. A whitened batch has variance 1 (pale blue) and covariance 0 (no colour).</span>"
+    "Elsewhere: the covariance of two. The unit is the mean variance.</span>"
 )
 
 
@@ -55,20 +54,16 @@ class WhiteningLabState(State):
         num_groups: the paper's k; where it does not divide the width, the next smaller number that does.
         eps: added to the variances.
         batch_size: rows the whitening is fitted on; the rest are held out.
-        broken: a batch of a quarter of the width in place of `batch_size`.
-        seed: of the rows of the batch and of the permutations.
         stage: which of `STAGES` the two channels are shown at.
     """
 
     vectors: np.ndarray
     source: str
     strategy: str = shown("whitening", "list", STRATEGIES, "ZCA", asked=(0, 1))
-    batch_size: int = shown("batch size", "slider", "sizes", 512, ge=2, le="most", when="whole", asked=(0, 1))
-    broken: bool = shown("break it: a small batch", "toggle", (), False, asked=(0, 1))
+    batch_size: int = shown("batch size", "slider", "sizes", 512, ge=2, le="most", asked=(0, 1))
     eps: float = shown("added variance", "slider", tuple(Power(10.0**e) for e in range(-10, 1)), 1e-6, asked=(1,))
     num_groups: int = shown("groups", "slider", "divisors", 128, ge=1, when="grouped", asked=(0, 1))
-    seed: int = 0
-    stage: int = shown("stage", "steps", range(len(STAGES)), 4, asked=(2,))
+    stage: int = shown("stage", "steps", range(len(STAGES)), 0, asked=(2,))
 
     @property
     def grouped(self) -> bool:
@@ -92,18 +87,9 @@ class WhiteningLabState(State):
         return range(2, self.most + 1)
 
     @property
-    def whole(self) -> bool:
-        return not self.broken
-
-    @property
-    def size(self) -> int:
-        """The rows of the batch in use."""
-        return min(self.batch_size, max(self.width // 4, 2)) if self.broken else self.batch_size
-
-    @property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Which rows are the batch, and which are held out."""
-        return _divided(len(self.vectors), self.size, self.seed)
+        return _divided(len(self.vectors), self.batch_size)
 
     @property
     def groups(self) -> int:
@@ -119,9 +105,9 @@ class Fitted:
         scales: L^{1/2}, with eps in L.
     """
 
-    def __init__(self, batch: Tensor, strategy: str, groups: int, eps: float, seed: int) -> None:
+    def __init__(self, batch: Tensor, strategy: str, groups: int, eps: float) -> None:
         width = batch.shape[1]
-        shuffled = torch.randperm(width, generator=torch.Generator().manual_seed(seed))
+        shuffled = torch.randperm(width, generator=torch.Generator().manual_seed(0))
         self.permutation = shuffled if strategy == "shuffled group" else torch.arange(width)
         self.mean, self.eps = batch.mean(0), eps
         pca = group_whitening_matrix(covariance(batch[:, self.permutation]), groups, "pca", eps)
@@ -192,56 +178,45 @@ def measured(rows: Tensor) -> dict[str, float]:
 
 def outcome(state: WhiteningLabState) -> WhitenedViews:
     """Fit the whitening on the batch once, for all stages, and apply it to all rows."""
-    return _outcome(SameArray(state.vectors), state.size, state.strategy, state.groups, state.eps, state.seed)
+    return _outcome(SameArray(state.vectors), state.batch_size, state.strategy, state.groups, state.eps)
 
 
-def _divided(count: int, batch_size: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    order = np.random.default_rng(seed).permutation(count)
+def _divided(count: int, batch_size: int) -> tuple[np.ndarray, np.ndarray]:
+    order = np.random.default_rng(0).permutation(count)
     return order[:batch_size], order[batch_size:]
 
 
 @lru_cache(maxsize=16)
-def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps: float, seed: int) -> WhitenedViews:
+def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps: float) -> WhitenedViews:
     rows = torch.from_numpy(views.array).double()
-    batch, others = (rows[part] for part in _divided(len(rows), batch_size, seed))
-    fitted = Fitted(batch, strategy, groups, eps, seed)
+    batch, others = (rows[part] for part in _divided(len(rows), batch_size))
+    fitted = Fitted(batch, strategy, groups, eps)
     return WhitenedViews(fitted, batch, others, fitted(batch), fitted(others))
 
 
 def planes(state: WhiteningLabState) -> list[Plane]:
-    """The covariance before and after, and of held-out sentences; the variances; two channels stage by stage."""
+    """The covariance before and after; the variances, also of held-out sentences; two channels stage by stage."""
     whitened = outcome(state)
-    before, after, others = whitened.measured.values()
+    before, after, _ = whitened.measured.values()
     few, width = _too_few(state), state.width // state.groups
     units = before["variance"] or 1.0, after["variance"]
-    apart, varying = (f"{float(f'{others[name] / units[1]:.2g}'):,g}" for name in ("covariance", "variance"))
+    white = f"variance 1, covariance {after['covariance'] / units[1]:.2f}" + ", 0 within a group" * state.grouped
     return [
         _covariance(
-            f"Before: variance 1, covariance {before['covariance'] / units[0]:.2f}",
+            f"Before ({escape(state.source)}): variance 1, covariance {before['covariance'] / units[0]:.2f}",
             "before",
             whitened.batch,
             units[0],
             whitened,
-            f"{state.size} sentences; {min(CHANNELS, state.width)} of {state.width} channels are shown.",
+            f"{state.batch_size} sentences; {min(CHANNELS, state.width)} of {state.width} channels are shown.",
         )._replace(key=KEY),
         _covariance(
-            f"After: only {state.size - 1} of {width} directions are left"
-            if few
-            else f"After: variance 1, covariance {after['covariance'] / units[1]:.2f}"
-            + ", 0 within a group" * state.grouped,
+            f"After: only {state.batch_size - 1} of {width} directions are left" if few else f"After: {white}",
             "after",
             whitened.batch_after,
             units[1],
             whitened,
             few or "The same sentences, whitened.",
-        ),
-        _covariance(
-            f"Other sentences: variance {varying}, covariance {apart}",
-            "others",
-            whitened.others_after,
-            units[1],
-            whitened,
-            f"{len(whitened.others)} other sentences, whitened with the mean and the matrix of the batch.",
         ),
         _spectra(state, whitened),
         _two_channels(state, whitened),
@@ -255,7 +230,7 @@ def summary(state: WhiteningLabState) -> str:
         f"Whitening of {escape(state.source, quote=False)}: {state.strategy}"
         + f" in {state.groups} groups of {width // state.groups}" * state.grouped
         + f", added variance {Power(state.eps)!s}, "
-        f"fitted on {state.size} of {len(state.vectors)} sentences of width {width} (seed {state.seed})"
+        f"fitted on {state.batch_size} of {len(state.vectors)} sentences of width {width}"
     ]
     for name, numbers in outcome(state).measured.items():
         lines.append(
@@ -265,23 +240,10 @@ def summary(state: WhiteningLabState) -> str:
     return "\n".join([*lines, f"  {_too_few(state)}"]).rstrip()
 
 
-def details(state: WhiteningLabState) -> str:
-    """The geometry before and after, as a table."""
-    heads = {
-        "uniformity": "uniformity (0 to about -4)",
-        "mean cosine": "mean cosine (-1 to 1)",
-        "effective rank": f"effective rank (1 to {state.width})",
-        "largest variance": "largest variance",
-    }
-    rows = ((part, [f"{numbers[name]:.3g}" for name in heads]) for part, numbers in outcome(state).measured.items())
-    table = number_table(["", *heads.values()], rows)
-    return f"<details><summary>How do uniformity, cosine and rank change?</summary>{table}</details>"
-
-
 class WhiteningLab(Panel):
     """PCA, ZCA, group and shuffled group whitening of a batch, with the number of groups under the hand.
 
-    Try: *break it* with ZCA (the batch looks perfect, held-out sentences explode); then
+    Try: a batch of 64 with ZCA (the batch looks perfect, held-out sentences explode); then
     more groups, until both are white.
 
     Args:
@@ -303,19 +265,18 @@ class WhiteningLab(Panel):
     >>> points = np.random.default_rng(0).normal(size=(40, 4)) @ np.diag([3.0, 1.0, 1.0, 0.5])
     >>> lab = WhiteningLab(vectors=points, strategy="ZCA", batch_size=30)
     >>> print(str(lab).splitlines()[0])
-    Whitening of vectors: ZCA, added variance 10⁻⁶, fitted on 30 of 40 sentences of width 4 (seed 0)
+    Whitening of vectors: ZCA, added variance 10⁻⁶, fitted on 30 of 40 sentences of width 4
     """
 
     state_class = WhiteningLabState
     render = staticmethod(planes)
     alt_text = staticmethod(summary)
-    details = staticmethod(details)
     questions = {
-        "What does whitening change?": (0, 1, 2),
-        "Are held-out sentences white, too?": (3,),
-        "How does whitening work?": (4,),
+        "What does whitening change?": (0, 1),
+        "Are held-out sentences white, too?": (2,),
+        "How does whitening work?": (3,),
     }
-    static_grid = ("strategy", "broken", "num_groups")
+    static_grid = ("strategy", "batch_size", "num_groups")
 
     def __init__(
         self,
@@ -351,7 +312,7 @@ def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     some = some / some.var(0).mean().clamp(min=1e-12).sqrt()
     between = torch.corrcoef(some.T).nan_to_num().abs().fill_diagonal_(0)
     rows = some[:, divmod(int(between.argmax()), len(between))]
-    alone = Fitted(rows, "ZCA", 1, state.eps, state.seed)
+    alone = Fitted(rows, "ZCA", 1, state.eps)
     stages = [alone.at(stage, rows) for stage in range(len(STAGES))]
     now = stages[state.stage][:POINTS_DRAWN]
     followed = int((stages[3][:POINTS_DRAWN].norm(dim=1) - 2).abs().argmin())  # two standard deviations away
@@ -407,7 +368,7 @@ def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     for (part, values), name, color, dash in zip(
         whitened.variances.items(),
         ("batch before", "batch after", "held out"),
-        (BEFORE, AFTER, INK),
+        (INK, INK, AFTER),
         ("dot", "dash", "solid"),
         strict=True,
     ):
@@ -419,7 +380,7 @@ def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
                 uid=f"spectrum: {part}",
                 name=name,
                 mode="lines",
-                line={"color": color, "dash": dash, "width": 2.5},
+                line={"color": color, "dash": dash, "width": 3 if dash == "solid" else 2},
                 hovertemplate="axis %{x}: %{y:.3g}<extra>" + part + "</extra>",
             )
         )
@@ -438,10 +399,10 @@ def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
 def _too_few(state: WhiteningLabState) -> str:
     """A warning where the batch has fewer rows than a group has channels, else nothing."""
     width = state.width // state.groups
-    if state.size > width:
+    if state.batch_size > width:
         return ""
     return (
-        f"{state.size} rows have no variance in {width - state.size + 1} of the {width} "
+        f"{state.batch_size} rows have no variance in {width - state.batch_size + 1} of the {width} "
         f"directions{' of a group' * state.grouped}. "
         "Whitening divides them by the root of the added variance: held-out sentences explode."
     )
