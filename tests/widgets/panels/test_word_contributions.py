@@ -32,6 +32,8 @@ def test_the_cells_are_hundredths_of_the_cosine():
         np.testing.assert_allclose(cells, 100 * explain_cosine(ENCODERS[name], *PAIR).pairs, atol=0.0051)
         assert cells.sum() == pytest.approx(100 * parts.cosine, abs=0.5)
         assert f"{name}: cosine {parts.cosine:.2f}" in panel.planes()[number].title
+        (outline,) = panel.planes()[number].layout["shapes"]
+        assert cells[int(outline["y0"] + 0.5), int(outline["x0"] + 0.5)] == cells.max()
         rows = panel.to_frame().query("encoder == @name")
         assert rows["part"].sum() == pytest.approx(2 * parts.cosine)  # the words of both sentences
     assert panel.figure().layout.yaxis.ticktext == (

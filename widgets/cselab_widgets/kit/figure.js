@@ -102,7 +102,9 @@ const cselabFigure = (() => {
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more.
-    if (names.length && !yaxis.title?.text) [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, Math.max(widest(names), named) + 16), false, "allow"];
+    const titled = (axis) => (axis.title?.text && xaxis.side === "top" ? 22 : 0);
+    if (names.length && (titled(yaxis) || !yaxis.title?.text))
+      [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, Math.max(widest(names), named) + 16) + titled(yaxis), false, "allow"];
     if (gains && width < NARROW) {
       const fit = Math.max(1, Math.floor((width - margin.l - margin.r) / COLUMN));
       for (const trace of data) for (const key of ["z", "text", "hovertext"]) trace[key] = trace[key].map((row) => row.slice(0, fit));
@@ -115,7 +117,7 @@ const cselabFigure = (() => {
       const inTurn = column < apart(1) && 2 * column > apart(2); // every second name stands a line higher
       const turned = column < apart(1) && !inTurn;
       xaxis.tickangle = turned ? -45 : 0;
-      margin.t += turned ? 44 : inTurn ? 40 : 24;
+      margin.t += titled(xaxis) + (turned ? 44 : inTurn ? 40 : 24);
       if (inTurn) [xaxis.tickvals, xaxis.ticktext] = [xaxis.tickvals ?? heads, heads.map((name, i) => name + "<br>\u00a0".repeat(i % 2))];
     }
     let height = Math.max(tall, 120, (names.length && yaxis.range ? Math.abs(span(yaxis.range)) : names.length) * (21 * Math.max(0, ...names.map((name) => name.split("<br>").length)) - 4));

@@ -80,7 +80,7 @@ function ruler(graded, low, mine, role, told) {
     drawn("path", { d: "M112,140H382", class: "cselab-axis" }), ...rows,
     drawn("path", { d: `M${dots.join("L")}`, class: "cselab-medians" }),
     ...dots.map(([cx, cy]) => drawn("circle", { cx, cy, r: 4 }, drawn("title", {}, "median"))),
-    ...names, drawn("text", { x: 0, y: 10 }, "grade"), drawn("text", { x: 104, y: 158, class: "cselab-tick" }, "cosine"), ...ticks, ...line);
+    ...names, drawn("text", { x: 0, y: 10 }, "grade"), drawn("text", { x: 96, y: 158, class: "cselab-tick" }, "cosine"), ...ticks, ...line);
 }
 
 /**
@@ -233,11 +233,10 @@ export function mountSentenceCosines(place, shown, told, carried) {
   area.value = state.sentences.join("\n");
   const label = element("label", { class: "cselab-typing" },
     element("span", {}, `Type sentences, one a line, at most ${MOST_TYPED}. Click a cosine to see its pair among graded pairs.`), area);
-  const note = element("p", { class: "cselab-small" },
-    "A stroke is a graded pair of sentences, a dot the median of its grade, the blue line your pair. Which grade does your " +
-      "pair deserve? Under a good encoder the line meets the dot of that grade. Small encoders are often wrong.");
+  const note = element("p", {}, "A stroke is a graded pair, a dot the median of its grade, the blue line your pair: under a good " +
+    "encoder the line meets the dot of the grade that your pair deserves.");
   const root = element("div", { class: "cselab-typed", "data-lm-suppress-shortcuts": "true" },
-    label, status, element("div", { class: "cselab-hands" }, pairs.box), remarks, planes, note, tokens, words.box);
+    label, status, element("div", { class: "cselab-hands" }, pairs.box), remarks, note, planes, tokens, words.box);
   place.append(root);
   const say = (/** @type {string} */ what) => {
     status.textContent = what;

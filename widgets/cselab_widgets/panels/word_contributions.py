@@ -13,6 +13,7 @@ from cselab.encoders.words import CosineParts, explain_cosine
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane, heatmap
+from ..kit.theme import INK
 from .pair_explorer import TYPED, typed_in
 
 if TYPE_CHECKING:
@@ -87,8 +88,18 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         )
     bare = {"showline": False, "showgrid": False, "ticks": "", "ticklabelstandoff": 5, "fixedrange": True}
     width, height = ({**bare, "tickvals": list(range(len(words))), "ticktext": words} for words in (columns, rows))
+    shapes = []
+    if parts.pairs is not None:
+        width["title"], height["title"] = (
+            {"text": "words of the second sentence"},
+            {"text": "words of the first sentence"},
+        )
+        row, column = divmod(int(parts.pairs.argmax()), m)  # the cell that the title names
+        ends = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+        shapes.append({**ends, "line": {"color": INK, "width": 2.5}})
     title = f"{escape(name)}: cosine {parts.cosine:.2f}, {escape(top(parts))}"
-    return Plane(title, traces, {**width, "side": "top"}, {**height, "autorange": "reversed", "automargin": True})
+    height |= {"autorange": "reversed", "automargin": True}
+    return Plane(title, traces, {**width, "side": "top"}, height, layout={"shapes": shapes})
 
 
 def top(parts: CosineParts) -> str:
