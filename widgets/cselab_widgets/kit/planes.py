@@ -87,11 +87,12 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, length: float = 0.0, lo
     for line in lines:
         line.showlegend = False
         if line.visible is not False and line.y is not None and len(line.y) and (not log or line.y[-1] > 0):
-            mark = f'<span style="color:{line.line.color or INK}">\u25cf</span>'  # in its colour
+            mark = f'<span style="color:{line.line.color or INK}">\u2501</span>'  # a dash in its colour
             ends.append((np.log10(line.y[-1]) if log else line.y[-1], line.x[-1], f"{mark}\u00a0{line.name}"))
     drawn = np.concatenate([np.asarray(line.y, dtype=float) for line in lines if line.y is not None])
     drawn = np.log10(drawn[drawn > 0]) if log else drawn
-    apart = 0.075 * max(length, float(np.ptp(drawn))) if len(drawn) else 0.0
+    tall = 0.13 if any("<br>" in name for *_, name in ends) else 0.075
+    apart = tall * max(length, float(np.ptp(drawn))) if len(drawn) else 0.0
     ends.sort(key=lambda end: end[0])
     near = 0.2 * max((abs(x - ends[0][1]) for _, x, _ in ends), default=0) or 1
     places: list[float] = []

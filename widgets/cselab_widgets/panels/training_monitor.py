@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import partial
-from html import escape
-from itertools import cycle, pairwise
+from html import escape, unescape
 from math import isfinite
 from pathlib import Path
 from threading import Condition, RLock, Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ipywidgets
 import numpy as np
@@ -25,14 +24,14 @@ from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 from ..kit.fields import shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane, named_at_ends, rounded
-from ..kit.theme import AFTER, INK, PALETTE, category_styles
+from ..kit.theme import AFTER, INK, category_styles
 
 if TYPE_CHECKING:
     import pandas
 
 Row = Mapping[str, Any]
 COMMANDS = ("run", "pause", "stop")
-PHASES = ("nothing", "running", "paused", "stopped", "finished", "failed")
+PRESSED = {"pause": lambda _: "pause", "resume": lambda _: "run", "stop": lambda _: "stop"}
 COLUMNS = {  # the score is shown, or the loss of a run without scores; the others on demand
     "score": "Dev score (higher is better)",
     "loss": "Loss",
@@ -49,9 +48,17 @@ LOGGED = {  # by the trainer of sentence-transformers
     "eval_*uniformity": "uniformity",
     "eval_*effective_rank": "effective_rank",
 }
-GAINED = "rgba(119, 101, 200, 0.13)"  # a veil of AFTER
-DASHES = ("dash", "dot", "dashdot", "longdash")  # of the terms of a loss
+INDENT = 6 * "\u00a0"  # of the range under the name at the end of a line
 SECONDS = 0.5  # between two pictures of a run that is going on
+
+
+class Method(NamedTuple):
+    """The runs of a name; `uid` tells the current run from a finished one."""
+
+    uid: str
+    name: str
+    color: str
+    runs: Sequence[Sequence[Row]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +69,11 @@ class TrainingMonitorState:
         name: the name of the run.
         rows: its history so far, as `cselab.training.Run` has it.
         steps: their number; None if unknown.
-        phase: one of `PHASES`.
+        phase: "nothing", "running", "paused", "stopped", "finished" or "failed".
         command: "run", "pause" or "stop".
         kept: the steps whose weights were kept.
         keep: how often "keep this step" was pressed.
         error: why the run failed, in words.
-        last: the rows of the run before, if this panel trained one.
         others: name -> histories of finished runs, one a seed.
         every: whether all columns are drawn, or the score.
     """
@@ -80,14 +86,12 @@ class TrainingMonitorState:
     kept: tuple[int, ...] = ()
     keep: int = 0
     error: str = ""
-    last: tuple[Row, ...] = ()
     others: Mapping[str, tuple[tuple[Row, ...], ...]] = field(default_factory=dict)
     every: bool = shown("all curves", "check", default=False)
 
     def __post_init__(self) -> None:
-        for name, allowed in {"phase": PHASES, "command": COMMANDS}.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(allowed)}.")
+        if self.command not in COMMANDS:
+            raise ValueError(f"command is {self.command!r}; expected one of {', '.join(COMMANDS)}.")
 
     @property
     def alive(self) -> bool:
@@ -95,13 +99,16 @@ class TrainingMonitorState:
         return self.phase in ("running", "paused")
 
     @property
-    def terms(self) -> list[str]:
-        """The named terms of the loss, where it has several."""
-        first = next((row for row in self.rows if "loss" in row), {})
-        before = self.rows[0].keys() if self.rows and "loss" not in self.rows[0] else set()
-        names = [name for name in first if name not in COLUMNS and name not in before and "gradient_norm" not in name]
-        names = [name for name in names if isinstance(first[name], float) and name != "step"]
-        return names if len(names) > 1 else []
+    def methods(self) -> list["Method"]:
+        """Finished runs by their name, and last the current run."""
+        styles = category_styles(self.others)
+        finished = [Method(name, name, styles[name].color, runs) for name, runs in self.others.items()]
+        return finished + ([Method("live", self.name or "run", AFTER, (self.rows,))] if self.rows or self.alive else [])
+
+    @property
+    def told(self) -> "Method | None":
+        """The method that the title speaks of: the current run, or the only one."""
+        return self.methods[-1] if self.rows or self.alive or len(self.others) == 1 else None
 
 
 def curve(rows: Sequence[Row], column: str) -> tuple[list[int], list[float]]:
@@ -110,9 +117,9 @@ def curve(rows: Sequence[Row], column: str) -> tuple[list[int], list[float]]:
     return [step for step, _ in points], [value for _, value in points]
 
 
-def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], list[float], list[float], list[float]]:
+def over_runs(runs: Sequence[Sequence[Row]], column: str) -> tuple[list[int], list[float], list[float], list[float]]:
     """Steps, mean, lowest and highest of a column over several histories, at the steps that all have."""
-    curves = [dict(zip(*curve(rows, column), strict=True)) for rows in histories]
+    curves = [dict(zip(*curve(rows, column), strict=True)) for rows in runs]
     curves = [values for values in curves if values]
     steps = sorted(set.intersection(*map(set, curves))) if curves else []
     values = np.array([[values[step] for step in steps] for values in curves]).reshape(len(curves), len(steps))
@@ -122,7 +129,7 @@ def band(histories: Sequence[Sequence[Row]], column: str) -> tuple[list[int], li
 
 
 def planes(state: TrainingMonitorState) -> list[Plane]:
-    """A plane a column: the current run as a thick line, the last as a dotted one, finished ones with their band."""
+    """A plane a column: the current run and the mean of finished ones as thick lines, each of these as a thin one."""
     scored = any("score" in row for row in state.rows) or not any("loss" in row for row in state.rows)
     first = "score" if scored else "loss"
     columns = list(COLUMNS.items()) if state.every else [(first, COLUMNS[first])]
@@ -130,26 +137,14 @@ def planes(state: TrainingMonitorState) -> list[Plane]:
 
 
 def summary(state: TrainingMonitorState) -> str:
-    """The state of the run, the kept steps, and the best of each finished run."""
+    """The state of the run, the answer of the picture, the kept steps, and the best of each finished run."""
     lines = [_standing(state)]
-    evaluated = [row for row in state.rows if "score" in row]
-    if evaluated:
-        last, best = evaluated[-1], max(evaluated, key=lambda row: row["score"])
-        shape = "  ".join(
-            f"{name.replace('_', ' ')} {last[name]:.3f}"
-            for name in ("alignment", "uniformity", "effective_rank")
-            if name in last
-        )
-        lines.append(
-            f"  dev score {last['score']:.2f} at step {last['step']}, best {best['score']:.2f} at step "
-            f"{best['step']}  {shape}".rstrip()
-        )
+    if state.methods:
+        lines.append(f"  {unescape(planes(state)[0].title)}")
     if state.kept:
         lines.append(f"  kept: step {', '.join(map(str, state.kept))}")
     if state.error:
         lines.append(f"  {state.error}")
-    if scores := curve(state.last, "score")[1]:
-        lines.append(f"  last run: best dev score {max(scores):.2f}")
     width = max(map(len, state.others), default=0)
     for name, histories in state.others.items():
         highest = [max(scores) for rows in histories if (scores := curve(rows, "score")[1])]
@@ -162,10 +157,7 @@ def summary(state: TrainingMonitorState) -> str:
 
 def explain(state: TrainingMonitorState) -> str:
     """The content, and the effects of the buttons."""
-    others = " The line of several finished runs is their mean, in a band from the lowest to the highest." * bool(
-        state.others
-    )
-    others += " The dotted line is the last run." * bool(state.last)
+    others = "A thick line is the mean of its runs. " * any(len(method.runs) > 1 for method in state.methods)
     held = {
         "paused": " Paused: the weights are those of the step shown.",
         "stopped": " Stopped: the best weights so far are kept, in run.encoder.",
@@ -173,9 +165,9 @@ def explain(state: TrainingMonitorState) -> str:
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
     loss = " A loss near 0 does not prove learning." if state.every else ""
-    start = "Above the dashed line the score is better than at the start; a star marks kept weights."
-    score = " The dev score of graded pairs is 100 times their rank correlation."
-    return (start * (bool(state.rows) or len(state.others) == 1) + loss + others + score + held).strip()
+    star = "A star marks kept weights. " * bool(state.told and len(state.told.runs) == 1)
+    score = "The dev score of graded pairs is 100 times their rank correlation."
+    return others + star + score + loss + held
 
 
 class TrainingMonitor(Panel):
@@ -201,6 +193,7 @@ class TrainingMonitor(Panel):
     >>> row = {"step": 0, "score": 51.4, "alignment": 0.2, "uniformity": -1.5}
     >>> TrainingMonitor({"SimCSE": [[row], [row | {"score": 52.0}]]})
     No active run
+      SimCSE, mean of 2 runs: dev score 51.7 at step 0
       SimCSE  2 runs, best dev score 51.70 (51.40 to 52.00)
     """
 
@@ -230,14 +223,12 @@ class TrainingMonitor(Panel):
         evaluator: Callable[[SentenceEncoder], Mapping[str, float]] | None = None,
         callbacks: Sequence[Callback] = (),
         output: str | Path | None = None,
-        keep_in: str | Path | None = None,
         name: str | None = None,
     ) -> "TrainingMonitor":
         """Start a run, as `cselab.training.train` would, and show it; leave this as the last line of a cell.
 
         Args:
             encoder, method, corpus, config, evaluator, callbacks, output: see `cselab.training.train`.
-            keep_in: a folder in which each kept step is saved as `step-N`, an encoder.
             name: the name of the run; the method's by default.
 
         Raises:
@@ -252,9 +243,7 @@ class TrainingMonitor(Panel):
         self.run, self.kept, self._failure = None, {}, None
         config = config or TrainConfig()
         title = name or (method if isinstance(method, str) else method.title)
-        last = self.state.rows or self.state.last
-        self.set(name=title, rows=(), phase="running", command="run", kept=(), error="", steps=config.steps, last=last)
-        self._keep_in = None if keep_in is None else Path(keep_in)
+        self.set(name=title, rows=(), phase="running", command="run", kept=(), error="", steps=config.steps)
         self._keeps_done = self.state.keep
         work = partial(train, encoder, method, corpus, config, evaluator, [*callbacks, self._after_row], output, False)
         if headless:
@@ -284,7 +273,7 @@ class TrainingMonitor(Panel):
         self.set(command="stop")
 
     def keep_step(self) -> None:
-        """Keep the weights of the step it is at, in `kept` and in the folder `keep_in`."""
+        """Keep the weights of the step it is at, in `kept`."""
         self.set(keep=self.state.keep + 1)
 
     def wait(self, timeout: float | None = None) -> Run | None:
@@ -352,8 +341,6 @@ class TrainingMonitor(Panel):
         if row["step"] == 0 and kept.representation == "backbone":
             kept.attach_head(None)  # a head that was not trained yet cannot be saved
         self.kept[row["step"]] = kept
-        if self._keep_in is not None:
-            kept.save_pretrained(self._keep_in / f"step-{row['step']}")
         self.set(kept=tuple(self.kept))
 
     # ---- looking ---------------------------------------------------------------------------------------------
@@ -361,8 +348,8 @@ class TrainingMonitor(Panel):
     def controls(self) -> dict[str, ipywidgets.Widget]:
         alive = self.state.alive
         return {
-            "command": Brake(self.state.command, disabled=not alive),
-            "keep": Press("keep this step", self.state.keep, disabled=not alive),
+            "command": Buttons(self.state.command, PRESSED, not alive),
+            "keep": Buttons(self.state.keep, {"keep this step": lambda count: count + 1}, not alive),
             **super().controls(),
         }
 
@@ -381,41 +368,25 @@ class TrainingMonitor(Panel):
         )
 
 
-class Brake(ipywidgets.HBox):
-    """Two buttons, pause (or resume) and stop; `value` is "run", "pause" or "stop"."""
+class Buttons(ipywidgets.HBox):
+    """Buttons that each change a value: name -> the new value by the old one."""
 
-    value = traitlets.Enum(COMMANDS, "run")
-    disabled = traitlets.Bool()
+    value = traitlets.Any()
 
-    def __init__(self, value: str, disabled: bool = False) -> None:
-        self.hold = ipywidgets.Button(icon="pause", layout={"width": "8em"})
-        self.end = ipywidgets.Button(description="stop", icon="stop", layout={"width": "6em"})
-        super().__init__([self.hold, self.end])
-        self.hold.on_click(lambda _: self.set_trait("value", "run" if self.value == "pause" else "pause"))
-        self.end.on_click(lambda _: self.set_trait("value", "stop"))
-        self.observe(self._label, ["value", "disabled"])
+    def __init__(self, value: Any, pressed: Mapping[str, Callable[[Any], Any]], disabled: bool) -> None:
+        super().__init__([ipywidgets.Button(description=name, layout={"width": "auto"}) for name in pressed])
         self.value, self.disabled = value, disabled
-        self._label()
+        for button, change in zip(self.children, pressed.values(), strict=True):
+            button.on_click(lambda _, change=change: self.set_trait("value", change(self.value)))
 
-    def _label(self, _: Any = None) -> None:
-        paused = self.value == "pause"
-        self.hold.description, self.hold.icon = ("resume", "play") if paused else ("pause", "pause")
-        self.hold.disabled = self.end.disabled = self.disabled or self.value == "stop"
+    @property
+    def disabled(self) -> bool:
+        return self.children[0].disabled
 
-
-class Press(ipywidgets.HBox):
-    """A button; `value` counts how often it was pressed."""
-
-    value = traitlets.Int()
-    disabled = traitlets.Bool()
-
-    def __init__(self, description: str, value: int, disabled: bool = False) -> None:
-        self.button = ipywidgets.Button(description=description, icon="bookmark", layout={"width": "11em"})
-        super().__init__([self.button])
-        self.value = value
-        traitlets.dlink((self, "disabled"), (self.button, "disabled"))
-        self.disabled = disabled
-        self.button.on_click(lambda _: self.set_trait("value", self.value + 1))
+    @disabled.setter
+    def disabled(self, disabled: bool) -> None:
+        for button in self.children:
+            button.disabled = disabled
 
 
 def _histories(name: str, given: Any) -> tuple[tuple[Row, ...], ...]:
@@ -448,44 +419,24 @@ def _logged(log: Sequence[Row]) -> list[Row]:
 
 
 def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
-    named = column == "score"
-    alone = len(state.others) == 1 and not state.rows  # drawn as the live run would be
-    bands, lines = [], []
-    steps, values = curve(state.rows, column)
-    for name, style in category_styles(state.others).items():
-        color = AFTER if alone else style.color
-        at, mean, low, high = band(state.others[name], column)
-        bands.append(
-            go.Scatter(
-                x=at + at[::-1],
-                y=high + low[::-1],
-                uid=f"{column}: {name}: band",
-                mode="lines",
-                line={"color": color, "width": 0},
-                fill="toself",
-                fillcolor=color,
-                opacity=0.18,
-                hoverinfo="skip",
-                visible=len(state.others[name]) > 1,
-            )
-        )
-        if alone:
+    scored, told = column == "score", state.told
+    runs, lines, steps, values = [], [], [], []
+    for method in state.methods:
+        at, mean, low, high = over_runs(method.runs, column)
+        uid = f"{column}: {method.uid}"
+        runs.append(_thin(f"{uid}: runs", [curve(rows, column) for rows in method.runs], method.color))
+        lines.append(_line(uid, at, mean, {"color": method.color, "width": 3}, method.name))
+        if scored and len(method.runs) > 1 and low:  # the range of the ends stands under the name
+            lines[-1].name += f'<br>{INDENT}<span style="font-size:11px">{low[-1]:.1f} to {high[-1]:.1f}</span>'
+        if method == told:
             steps, values = at, mean
-        else:
-            lines.append(_line(f"{column}: {name}", at, mean, {"color": color, "width": 2.5}, name))
-    lines.append(_line(f"{column}: last", *curve(state.last, column), {"color": INK, "dash": "dot"}, "last run"))
-    since = {"fill": "tonexty", "fillcolor": GAINED} if named else {}  # the gain since the start
-    start = (steps[:1] + steps[-1:], values[:1] * 2) if named else ([], [])
+    start = (steps[:1] + steps[-1:], values[:1] * 2) if scored else ([], [])
     lines.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, "start", mode="lines"))
-    name = next(iter(state.others)) if alone else state.name or "run"
-    lines.append(_line(f"{column}: live", steps, values, {"color": AFTER, "width": 2.5}, name, **since))
-    room = _room([*bands, *lines]) if named else None
-    traces = [*bands, *(named_at_ends(lines, "names", room[1] - room[0]) if room else lines)]
-    for term, dash in zip(state.terms if column == "loss" else [], cycle(DASHES)):
-        line = {"color": PALETTE[7], "dash": dash, "width": 2}
-        traces.append(_line(f"term: {term}", *curve(state.rows, term), line, term.replace("_", " "), showlegend=True))
+    room = _room([*runs, *lines]) if scored else None
+    traces = [*runs, *(named_at_ends(lines, "names", room[1] - room[0]) if room else lines)]
+    single = told is not None and len(told.runs) == 1
+    best = [steps[int(np.argmax(values))]] if scored and single and values else []  # its weights are kept, too
     at_step = dict(zip(steps, values, strict=True))
-    best = [steps[int(np.argmax(values))]] if named and values else []  # its weights are kept, too
     marked = sorted({*state.kept, *best} & at_step.keys())
     traces.append(
         go.Scatter(
@@ -494,53 +445,64 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
             uid=f"{column}: kept",
             mode="markers",
             cliponaxis=False,
-            marker={"symbol": "star", "size": 17, "color": AFTER, "line": {"color": "#ffffff", "width": 1.5}},
+            marker={"symbol": "star", "size": 17, "color": told.color if told else INK},
             hovertemplate="kept: step %{x}<extra></extra>",
         )
     )
     what = title.split(" (")[0]
-    answer = f"{what}: not measured yet" if state.rows and not values else title
-    if named and state.others and not state.rows:
-        answer = _ends(state) or title
-        answer += _gain(values, steps) if alone and values else ""
-    elif state.rows and values:
-        answer = f"{what} {values[-1]:{'.1f' if named else '.3g'}} at step {steps[-1]}"
-        answer += _gain(values, steps) if named else ""
+    answer = (scored and not told and _ahead(state)) or (f"{what}: not measured yet" if told else title)
+    if told and values:
+        name = escape(told.name) + f", mean of {len(told.runs)} runs" * (len(told.runs) > 1)
+        answer = _told(what, steps, values, f"{name}: dev score" if scored else "")
     y = {
         "title": {"text": title},
-        **({"range": room} if named else {"rangemode": "normal" if column == "uniformity" else "tozero"}),
+        **({"range": room} if scored else {"rangemode": "normal" if column == "uniformity" else "tozero"}),
     }
     return Plane(answer, traces, {"title": {"text": "step"}, "rangemode": "tozero"}, y)
 
 
-def _ends(state: TrainingMonitorState) -> str:
-    """The last dev scores of finished runs; methods are undecided whose runs overlap, or of which one ran once."""
-    ends, told, counts = [], [], []
+def _told(what: str, steps: Sequence[int], values: Sequence[float], scored: str) -> str:
+    """The way of a curve from its start to its end; of a score (`scored` says of what), its best step, too."""
+    first, last, best = values[0], values[-1], int(np.argmax(values))
+    if not scored:
+        way = "falls" if last < first else "rises"
+        return f"{what} {way} from {first:.3g} to {last:.3g}" if len(values) > 1 else f"{what} {last:.3g}"
+    told = best or len(values) - 1  # the end, if nothing is better than the start
+    gain = f", {abs(values[told] - first):.1f} {'above' if values[told] >= first else 'below'} the start" * bool(told)
+    end = f"; {last:.1f} at step {steps[-1]}" * (told < len(values) - 1)
+    return f"{scored} {values[told]:.1f} at step {steps[told]}{gain}{end}"
+
+
+def _ahead(state: TrainingMonitorState) -> str:
+    """The method that ends highest; undecided if a run of another ends as high, or if one ran once."""
+    ends: list[tuple[float, float, float, int, str]] = []
     for name, histories in state.others.items():
-        *_, low, high = band(histories, "score")
-        if low:
-            ends.append((low[-1], high[-1]))
-            told.append(f"{escape(name)}\u00a0{low[-1]:.1f}" + f"\u00a0to\u00a0{high[-1]:.1f}" * (low[-1] < high[-1]))
-            counts.append(len(histories))
-    few, many = min(counts, default=0), max(counts, default=0)
+        _, mean, low, high = over_runs(histories, "score")
+        if mean:
+            ends.append((mean[-1], low[-1], high[-1], len(histories), escape(name)))
+    if not ends:
+        return ""
+    (end, lowest, _, _, best), *others = sorted(ends, reverse=True)
+    few, many = (of(count for *_, count, _ in ends) for of in (min, max))
+    undecided = "Undecided: " * (few < 2 or any(highest >= lowest for _, _, highest, *_ in others))
+    beside = f"; next {others[0][-1]}, {others[0][0]:.1f}" if others else ""
     runs = f"{few} to {many} runs" if few < many else f"{few} run{'s' * (few > 1)}"
-    overlap = len(ends) > 1 and (few < 2 or any(low <= high for (_, high), (low, _) in pairwise(sorted(ends))))
-    found = f"{'Undecided' if overlap else 'Dev score at the end'}, {runs}{' each' * (len(ends) > 1)}"
-    return f"{found}: {', '.join(told)}" if told else ""
-
-
-def _gain(values: Sequence[float], steps: Sequence[int]) -> str:
-    """The change since the start, and the best step unless it is the last."""
-    best = steps[int(np.argmax(values))]
-    change = f", {values[-1] - values[0]:+.1f} since the start" if len(values) > 1 else ""
-    return change + (f", best {max(values):.1f} at step {best}" if best != steps[-1] else "")
+    return f"{undecided}{best} ends highest, dev score {end:.1f}{beside} ({runs} each)"
 
 
 def _room(traces: Sequence[go.Scatter]) -> list[float] | None:
     """An axis of at least six points, so that a tenth of a point does not look like a gain."""
-    values = [value for trace in traces for value in trace.y]
+    values = [value for trace in traces for value in trace.y if value is not None]
     spare = max(0.5, 3 - (max(values) - min(values)) / 2) if values else 0
     return [min(values) - spare, max(values) + spare] if values else None
+
+
+def _thin(uid: str, curves: Sequence[tuple[list[int], list[float]]], color: str) -> go.Scatter:
+    """Several curves as one trace of thin lines; None separates them."""
+    x = [step for steps, _ in curves for step in (*steps, None)][:-1]
+    y = [value for _, values in curves for value in (*rounded(values), None)][:-1]
+    line = {"color": color, "width": 1.2}
+    return go.Scatter(x=x, y=y, uid=uid, mode="lines", line=line, opacity=0.5, hoverinfo="skip", showlegend=False)
 
 
 def _line(
@@ -558,5 +520,4 @@ def _standing(state: TrainingMonitorState) -> str:
     last = state.rows[-1]
     of = f" of {state.steps}" if state.steps else ""
     loss = f", loss {last['loss']:.4f}" if "loss" in last else ""
-    terms = "".join(f", {name.replace('_', ' ')} {last[name]:.4f}" for name in state.terms if name in last)
-    return f"{state.name}: {state.phase}, step {last['step']}{of}{loss}{terms}"
+    return f"{state.name}: {state.phase}, step {last['step']}{of}{loss}"
