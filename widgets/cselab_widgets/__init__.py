@@ -6,13 +6,13 @@
     MethodMap             methods on the pipeline: the stages at which each differs from SimCSE
     NoiseLab              the cloud that dropout makes of a sentence, and the effect of noise on both kinds of pair
     PairExplorer          typed sentences: their cosine under each encoder, among graded pairs, also without a kernel
-    PaperVsOurs           an experiment: published, ours, difference, whether the claims hold; or a map of all gains
+    PaperVsOurs           an experiment: gains in the paper and here, whether the claims hold; or a map of all gains
     Picture               your own planes, drawn as the panels are, without controls
     RankLab               the rank of a batch's correlation matrix, and the losses that need or do not need it
     Sphere                points that a hand drags, and the force of a loss on each; computed in the page
     ToyTraining           SimCSE live on a bag of words in 8 dimensions; computed in the page
     TrainingMonitor       a run while it goes on: curves, pause, stop, keep this step; with finished runs
-    WhiteningLab          whitening in groups: covariance, spectrum, and the difference of a sentence's views
+    WhiteningLab          whitening in groups: covariance, variances of held-out sentences, the stages of whitening
     WordContributions     two sentences, and the part of their cosine that each pair of words has
 
 `sketches` draws the picture before a formula. `link` makes panels move together. `kit.panel` says how a panel is built,

@@ -1,6 +1,6 @@
 """Where a panel's vectors come from: an encoder, bundled or the user's own, and sentences of the world or theirs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,11 @@ def described(encoder: Any) -> str:
     """An encoder in a title: its name and its pooling."""
     name = getattr(encoder, "name", None) or "encoder"
     return f"{name}, {encoder.pooling} pooling" if hasattr(encoder, "pooled") else name
+
+
+def all_described(encoders: Iterable[Any]) -> str:
+    """A sentence that lists encoders, for the line under a picture."""
+    return f" The encoders: {'; '.join(map(described, encoders))}."
 
 
 def named_views(

@@ -19,6 +19,7 @@ from cselab.encoders.encoder import TextWarning, UntrainedPositionsWarning
 from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
+from ..kit.panel_vectors import all_described
 from ..kit.planes import Plane, rounded, written
 from ..kit.ridges import Bands, by_grade, ridge_axes, ridges
 from ..kit.theme import ANCHOR, INK, encoder_colors
@@ -292,7 +293,7 @@ def explain(state: PairExplorerState) -> str:
     """The explanation of the picture."""
     return (
         "A hill has the pairs of one grade, and a large dot is its median: under a good encoder the large dots climb "
-        "to the right. Click a small dot to load its pair."
+        "to the right. Click a small dot to load its pair." + all_described(state.data.encoders.values())
     )
 
 

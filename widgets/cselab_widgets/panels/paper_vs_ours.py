@@ -155,7 +155,7 @@ def _numbers(state: PaperVsOursState) -> list[Plane]:
     values = [*reach[np.isfinite(reach)], *[0.0] * state.of_gains] or [0.0, 1.0]
     room = 0.04 * float(np.ptp(values)) or 1.0
     ends = [min(values) - room, max(values) + room]
-    text = _beside(lines, theirs, ours, "+.1f" if state.of_gains else ".1f")
+    text = _beside(lines, theirs, ours, "+z.1f" if state.of_gains else ".1f")
     traces.append(written(ends[1:] * len(text), [*places, len(lines)], text, "numbers"))
     if state.of_gains and state.of_points:
         sides = ["worse\u00a0", "\u00a0better"]
@@ -329,7 +329,7 @@ def details(state: PaperVsOursState) -> str:
     told = "".join(f"<p><b>{escape(', '.join(map(str, rows)))}</b>: {escape(note)}</p>" for note, rows in notes)
     opened = " open" * (len(state.verdicts) <= SOME)
     claims = f"<details{opened}><summary>The paper's claims, here</summary><ul>{said}</ul></details>"
-    return claims * bool(said) + told
+    return claims * bool(said) + f"<details><summary>Notes on rows</summary>{told}</details>" * bool(told)
 
 
 class PaperVsOurs(Panel):

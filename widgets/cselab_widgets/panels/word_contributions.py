@@ -12,6 +12,7 @@ from cselab.encoders.words import CosineParts, explain_cosine
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
+from ..kit.panel_vectors import all_described
 from ..kit.planes import Plane, heatmap
 from ..kit.theme import INK
 from .pair_explorer import TYPED, typed_in
@@ -129,7 +130,7 @@ def explain(state: WordContributionsState) -> str:
         return "This pooling has no exact sum. Each cell is the fall of the cosine without a word, in hundredths."
     return (
         "Each cell is the part of the cosine that a pair of words adds, in hundredths. All cells sum to the cosine, "
-        "the number in the corner. Sums have no colour."
+        "the number in the corner. Sums have no colour." + all_described(state.encoders[name] for name in state.drawn)
     )
 
 
