@@ -37,7 +37,6 @@ BAND = 46  # pixels a ridge
 OFFERED = 600  # pairs to choose from by keyboard; of more, so many evenly over the grades
 TYPED = ("A cook is peeling an onion.", "The chef peels some onions.")
 FURTHER = ("Nobody is peeling an onion.", "Parliament rejected the new tax.")
-REMEMBERED = 200  # typed sentences whose vectors are kept
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +109,6 @@ class PairData:
         if sentence in self.places:  # of the pairs all are known
             side, row = self.places[sentence]
             return self.sides(encoder)[side][row]
-        typed = [key for key in self._known if key[0] == "typed"]
-        for key in typed[: max(0, len(typed) - REMEMBERED)]:
-            del self._known[key]
 
         def compute() -> np.ndarray:
             with warnings.catch_warnings():
