@@ -43,9 +43,9 @@ class Letters:
     )
 
 
-def watched() -> CosinesByGrade:
+def watched(last: int = 10) -> CosinesByGrade:
     watch = CosinesByGrade(PAIRS)
-    for step in (0, 10):
+    for step in (0, last):
         watch.keep(step, Letters())
     return watch
 
@@ -53,8 +53,10 @@ def watched() -> CosinesByGrade:
 # How each is made, and for every control another value.
 PANELS = {
     "AlignmentUniformity": (
-        lambda key: AlignmentUniformity({"SimCSE": ROWS}, cosines={"SimCSE": watched()}, key=key),
-        {"step": 0, "selection": (0,)},
+        lambda key: AlignmentUniformity(
+            {"SimCSE": ROWS, "b": ROWS}, cosines={"SimCSE": watched(), "b": watched(5)}, key=key
+        ),
+        {"step": 0, "method": "b"},
     ),
     "EmbeddingMap": (
         lambda key: EmbeddingMap(list("abcdef"), MAPS, color=list("xxyyzz"), key=key),

@@ -260,7 +260,7 @@ def test_a_page_whose_plotly_js_comes_last_shows_the_plots(page, tmp_path, histo
 
     plot = page.locator(".cselab-panel")
     expect(plot).to_contain_text("Step 20")
-    point = plot.locator(".scatterlayer").last.locator(".trace:nth-child(4) .point").last  # of the path so far
+    point = plot.locator(".scatterlayer").last.locator(".trace:nth-child(6) .point").last  # the head of an arrow
     place = point.get_attribute("transform")
     plot.locator("input[type=range]").fill("0")
     expect(plot).to_contain_text("Step 0")

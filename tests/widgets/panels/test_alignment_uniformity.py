@@ -31,12 +31,10 @@ def test_it_opens_at_the_kept_step_and_at_the_last(histories):
     assert AlignmentUniformity({"a": plain}).state.step == 20
 
 
-def test_the_kept_step_is_marked_where_the_run_says_it_is(histories):
+def test_the_kept_step_is_named_where_the_run_says_it_is(histories):
     run = SimpleNamespace(history=histories["SimCSE"], best={"step": 10})
-    kept = traces(AlignmentUniformity({"SimCSE": run}))["kept"]
-    assert (kept.x, kept.y) == ((-1.8,), (0.25,))
-    assert kept.marker.symbol == "star"
-    assert kept.text[0].startswith("<b>SimCSE: kept</b>, step 10")
+    names = traces(AlignmentUniformity({"SimCSE": run}))["steps"]
+    assert (names.text[0], names.x[0], names.y[0]) == (" step 10, best dev score", -1.8, 0.25)
 
 
 def test_the_start_is_never_the_kept_step():
@@ -48,19 +46,19 @@ def test_the_travelled_path_ends_where_the_method_stands(histories):
     """The travelled path ends where the method stands and the whole path stays."""
     drawn = traces(AlignmentUniformity(histories), step=10)
     assert drawn["SimCSE: path"].x == (-1.0, -1.8, -2.2)
-    assert drawn["SimCSE: travelled"].x == (-1.0, -1.8)
-    assert drawn["SimCSE: here"].x == (-1.8,)
-    assert drawn["SimCSE: arrow"].x == pytest.approx((-1.0, -1.48))
+    assert drawn["SimCSE: travelled"].x == (-1.0, -1.48, -1.8)
+    assert drawn["SimCSE: travelled"].marker.size == (0, 16, 12)  # its head, its end
+    assert drawn["names"].text[-1].endswith("SimCSE") and drawn["names"].x[-1] == -1.8
 
 
 def test_a_method_not_measured_stands_where_it_was_last(histories):
     """A method not measured at a step stands where it was last."""
-    assert traces(AlignmentUniformity(histories), step=10)["WhitenedCSE: here"].x == (-1.0,)
+    assert traces(AlignmentUniformity(histories), step=10)["WhitenedCSE: travelled"].x == (-1.0,)
 
 
 def test_a_method_that_starts_later_waits_at_its_start(histories):
     del histories["WhitenedCSE"][0]
-    assert traces(AlignmentUniformity(histories), step=0)["WhitenedCSE: here"].x == (-2.6,)
+    assert traces(AlignmentUniformity(histories), step=0)["WhitenedCSE: travelled"].x == (-2.6,)
 
 
 def test_the_page_is_the_same_in_another_process(histories):
@@ -100,10 +98,10 @@ def seeds() -> list[list[dict]]:
 def test_seeds_are_a_bundle_about_their_mean():
     panel = AlignmentUniformity({"a": seeds()})
     drawn = traces(panel)
-    assert drawn["a: seeds"].y == (0.2, 0.2, 0.2, None, 0.3, 0.3, 0.3, None)
+    assert drawn["a: seeds"].y == (0.2, 0.2, 0.2, None, 0.3, 0.3, 0.3)
     assert drawn["a: path"].y == (0.25, 0.25, 0.25)
-    assert drawn["a: path"].customdata is None  # a mean is no checkpoint
     assert panel.state.kept["a"] == (10, 5)
+    assert panel.to_frame().loc[4, ["seed", "step", "score", "kept"]].tolist() == [1, 5, 45.0, True]
     assert "(mean of 2 seeds)" in panel.summary()
     assert "Thin lines are seeds" in panel.planes()[0].words
 
@@ -116,13 +114,16 @@ def test_a_method_stands_at_the_mean_of_its_seeds():
     assert mean == pytest.approx((5, 0.3, -1.6, 54.0))
 
 
-def test_a_click_selects_the_checkpoint_and_rings_it():
+def test_a_click_goes_to_the_step_of_the_point():
     panel = AlignmentUniformity({"a": seeds(), "b": seeds()[0]})
-    row = traces(panel)["a: seeds"].customdata[5]
-    hear(panel, "click", row)
-    (picked,) = panel.picked().to_dict("records")
-    assert (picked["method"], picked["seed"], picked["step"], picked["kept"]) == ("a", 1, 5, True)
-    assert traces(panel)["picked"].x == (-1.5,)
+    hear(panel, "click", traces(panel)["a: path"].customdata[1])
+    assert panel.state.step == 5 and panel.planes()[0].title.startswith("Step 5: ")
+
+
+def test_many_methods_have_a_legend_and_few_have_names_in_the_plane():
+    for count, named in ((6, True), (7, False)):
+        drawn = traces(AlignmentUniformity({str(number): seeds() for number in range(count)}))
+        assert ("names" in drawn) is named and drawn["0: travelled"].showlegend is not named
 
 
 def watched(shift: float) -> CosinesByGrade:
@@ -132,13 +133,12 @@ def watched(shift: float) -> CosinesByGrade:
     return watch
 
 
-def test_a_clicked_checkpoint_shows_its_cosines_by_grade():
+def test_a_method_shows_its_cosines_by_grade():
     watches = {"a": watched(0.0), "b": watched(0.2)}
     panel = AlignmentUniformity({"a": seeds()[0], "b": seeds()[1]}, cosines=watches)
-    assert panel.state.step == 10 and panel.state.looked_at[:2] == ("a", 0)
-    row = [item[0::2] for item in panel.items()].index(("b", 5))
-    panel.clicked(row)
-    assert "b, step 5: cosines rise with the grade, from 0.51 to 0.59" in [plane.title for plane in panel.planes()]
+    assert (panel.state.step, panel.state.method) == (10, "a")
+    panel.set(step=5, method="b")
+    assert panel.planes()[1].title == "b, step 5: cosines rise with the grade, from 0.51 to 0.59"
     text = traces(panel)["cosines: 1"].text
     cosines = watches["b"].by_step[5][1::3]
     assert text == f"grade 1: 4 pairs, median cosine {np.median(cosines):.3f}"
@@ -163,5 +163,5 @@ def test_cosines_that_do_not_belong_are_refused():
         AlignmentUniformity({"a": seeds()}, cosines={"c": watched(0)})
     empty = watched(0)
     empty.by_step = {}
-    with pytest.raises(ValueError, match=r"cosines\['a'\] has no steps; pass it to train"):
+    with pytest.raises(ValueError, match=r"cosines\['a'\] has no steps of its run; pass it to train"):
         AlignmentUniformity({"a": seeds()}, cosines={"a": empty})

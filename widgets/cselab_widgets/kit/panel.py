@@ -22,7 +22,7 @@ Rules for a plane:
 * costly constants (hover texts, projections) are made once, in the state, not in the plane;
 * coordinates are `rounded`, so that pages are small and runs comparable, or, beyond some hundreds, numpy arrays,
   which travel as bytes; up to `SVG_POINTS` points are drawn as SVG, because a page holds only a handful of WebGL plots;
-* points that can be picked carry their row number of `to_frame()` as `customdata`;
+* points carry their row number of `to_frame()` as `customdata`, or the step to which a click goes;
 * figure.js puts `columns` planes side by side, two below 1,000 pixels, and one below 700; it finds room for the legend.
 """
 

@@ -103,6 +103,14 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, length: float = 0.0, lo
     return [*lines, written([x for _, x, _ in ends], heights, [f"\u00a0\u00a0\u00a0{name}" for *_, name in ends], uid)]
 
 
+def thin_lines(paths: Iterable[Iterable[Sequence[float]]], uid: str, color: str) -> go.Scatter:
+    """Several paths, each its x and its y, as one trace of thin lines; None separates them."""
+    x, y = zip(*paths, strict=True)
+    ends = {axis: [z for path in each for z in (*rounded(path), None)][:-1] for axis, each in (("x", x), ("y", y))}
+    line = {"color": color, "width": 1.2}
+    return go.Scatter({**ends, "uid": uid, "mode": "lines", "line": line, "opacity": 0.5, "hoverinfo": "skip"})
+
+
 def written(x: Any, y: Any, text: Sequence[str], uid: str, place: Any = "middle right", **more: Any) -> go.Scatter:
     """Texts at points, which may stand out of the axes."""
     fixed = {"mode": "text", "cliponaxis": False, "hoverinfo": "skip"}

@@ -1,6 +1,6 @@
 """Methods in the plane of alignment and uniformity, and their paths while they train."""
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -13,12 +13,11 @@ import plotly.graph_objects as go
 
 from cselab.encoders.any_encoder import as_encoder, encode
 
-from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.planes import Plane, rounded, written
+from ..kit.planes import Plane, named_at_ends, rounded, thin_lines, written
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
-from ..kit.theme import INK, category_styles
+from ..kit.theme import INK, Style, category_styles
 
 if TYPE_CHECKING:
     import pandas
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from cselab.data import Pairs
 
 APART = 0.09  # of the plane: between two steps that are named
-HEAD = {"symbol": "arrow", "angleref": "previous", "opacity": 1, "line": {"width": 0}, "size": [0, 16]}
-KEPT = "#F0E442"  # the palette's yellow, in a line of the method's colour
+NAMED = 6  # methods with their names in the plane
 
 
 class Measurement(NamedTuple):
@@ -40,15 +38,6 @@ class Measurement(NamedTuple):
 
 
 Path = tuple[Measurement, ...]
-
-
-class Checkpoint(NamedTuple):
-    """A measurement of one seed's run: a row of `to_frame()`."""
-
-    method: str
-    seed: int
-    at: Measurement
-    kept: bool
 
 
 class CosinesByGrade:
@@ -87,14 +76,14 @@ class AlignmentUniformityState(State):
     Attributes:
         seeds: by method, a path for each seed.
         kept: by method, for each seed the step whose weights were kept, or None.
-        selection: rows of `checkpoints` that were picked; the last is the one whose cosines are shown.
+        method: the one whose cosines are shown, at the step or the last one before; None if there are no cosines.
         cosines: by method, the cosines of its first seed by step; and the grades of their pairs.
     """
 
     seeds: Mapping[str, tuple[Path, ...]]
     kept: Mapping[str, tuple[int | None, ...]]
     step: int = shown("step", "steps", "steps")
-    selection: tuple[int, ...] = shown("checkpoint", "rows", (), (), width="26em")
+    method: str | None = shown("cosines of", "list", "watched", None)
     cosines: Mapping[str, Mapping[int, np.ndarray]] = field(default_factory=dict)
     bands: Bands | None = None
 
@@ -108,15 +97,9 @@ class AlignmentUniformityState(State):
         """A path for each method: the mean over its seeds, where all of them were measured."""
         return {method: _mean(paths) for method, paths in self.seeds.items()}
 
-    @cached_property
-    def checkpoints(self) -> list[Checkpoint]:
-        """Every measurement of every seed."""
-        return [
-            Checkpoint(method, seed, at, at.step == kept)
-            for method, paths in self.seeds.items()
-            for seed, (path, kept) in enumerate(zip(paths, self.kept[method], strict=True))
-            for at in path
-        ]
+    @property
+    def watched(self) -> list[str]:
+        return list(self.cosines)
 
     def travelled(self, method: str) -> Path:
         """The path of a method up to the current step; its start if that is still to come."""
@@ -124,40 +107,40 @@ class AlignmentUniformityState(State):
         return tuple(at for at in path if at.step <= self.step) or path[:1]
 
     @property
-    def looked_at(self) -> Checkpoint | None:
-        """The checkpoint whose cosines are shown: the one picked last, else the first method's at this step."""
-        past = [point for point in self.checkpoints[::-1] if point.at.step <= self.step]
-        for point in [
-            *(self.checkpoints[row] for row in reversed(self.selection)),
-            *(point for method in self.cosines for point in past if point.method == method),
-        ]:
-            if point.seed == 0 and point.at.step in self.cosines.get(point.method, ()):
-                return point
-        return None
+    def sign(self) -> int:
+        """1 if there is room above a path that comes from the right, -1 below."""
+        start, *_, end = next(iter(self.paths.values())) * 2
+        return -1 if (end.alignment - start.alignment) * (end.uniformity - start.uniformity) > 0 else 1
 
 
 def planes(state: AlignmentUniformityState) -> list[Plane]:
     """Paths in the plane, and one checkpoint's cosines by grade.
 
-    Five traces per method: all its seeds (if several), its whole path, its path so far, an arrow on that, and its
-    current place. Three more: the numbers of the steps of a method alone, the kept step, and what was picked.
+    Three traces per method: all its seeds, its mean path, and an arrow along this to the current step. Then
+    names, of the methods or of the steps of a method alone.
     """
     styles = category_styles(state.paths)
-    numbers = {(point.method, point.seed, point.at.step): row for row, point in enumerate(state.checkpoints)}
     across, up = _ranges(state)
+    arrows = [_arrow(state, method, styles[method]) for method in state.paths]
     traces = [_better(state, across, up)]
     for method in state.paths:
-        traces += _in_the_plane(state, method, styles[method], numbers)
-    traces += [_step_names(state), _kept(state, styles, numbers), _picked(state)]
+        color = styles[method].color
+        seeds = [_places(path).values() for path in state.seeds[method]]
+        traces += [thin_lines(seeds, f"{method}: seeds", color), _path_of(state, method, color)]
+    if len(state.paths) == 1:
+        arrows.append(_step_names(state))
+    elif len(state.steps) > 1 and len(state.paths) <= NAMED:
+        arrows = named_at_ends(arrows, "names", up[1] - up[0])
+        arrows[-1].y = rounded(y + 0.05 * state.sign * (up[1] - up[0]) for y in arrows[-1].y)
+    traces += arrows
     axes = (
-        {"title": {"text": "← better: uniformity (spread more evenly)"}, "range": across},
-        {"title": {"text": "← better: alignment (pairs closer)"}, "range": up},
+        {"title": {"text": "\u2190 better: uniformity (spread more evenly)"}, "range": across},
+        {"title": {"text": "\u2190 better: alignment (pairs closer)"}, "range": up},
     )
-    words = "An arrow shows the way of training."
-    words += " A star marks the best dev score." * any(point.kept for point in state.checkpoints)
-    words += " Thin lines are seeds." * any(len(paths) > 1 for paths in state.seeds.values())
-    words += " Click a point for its cosines." * (state.bands is not None)
-    drawn = [Plane(f"Step {state.step}{_standing(state)}", traces, *axes, words=words)]
+    words = "Thin lines are seeds. " * any(len(paths) > 1 for paths in state.seeds.values())
+    words += "Click a dot for the cosines of its step." * (state.bands is not None)
+    of = f"{escape(next(iter(state.paths)))}, step" if len(state.paths) == 1 else "Step"
+    drawn = [Plane(f"{of} {state.step}{_standing(state)}", traces, *axes, words=words.strip())]
     if state.bands is not None:
         drawn.append(_cosines(state, state.bands, styles))
     return drawn
@@ -190,12 +173,9 @@ def summary(state: AlignmentUniformityState) -> str:
     for method in state.paths:
         here = state.travelled(method)[-1]
         count = len(state.seeds[method])
-        kept = [str(step) for step in state.kept[method] if step is not None]
         lines.append(
             f"  {method:{width}}  step {here.step:>5}  alignment {here.alignment:.3f}"
-            f"  uniformity {here.uniformity:7.3f}  {_score(here)}"
-            + (f"  kept: step {', '.join(kept)}" if kept else "")
-            + (f"  (mean of {count} seeds)" if count > 1 else "")
+            f"  uniformity {here.uniformity:7.3f}  {_score(here)}" + (f"  (mean of {count} seeds)" if count > 1 else "")
         )
     return "\n".join(lines)
 
@@ -203,8 +183,7 @@ def summary(state: AlignmentUniformityState) -> str:
 class AlignmentUniformity(Panel):
     """Methods in the plane of uniformity (x) and alignment (y), step by step; lower left is better.
 
-    It opens at the kept step, the one with the highest dev score after the start. Click a point, or choose it from the
-    list: its row is in `panel.selection`.
+    It opens at the kept step, the one with the highest dev score after the start. A click on a point goes to its step.
 
     Args:
         histories: name -> history of a training run, or anything that has one
@@ -213,7 +192,7 @@ class AlignmentUniformity(Panel):
             are passed over.
         step: the step to look at; by default the kept one of the method with the highest score; the last if
             nothing was scored.
-        cosines: method -> a `CosinesByGrade` that watched its first run; a click then shows them.
+        cosines: method -> a `CosinesByGrade` that watched its first run.
         key: see `Panel`.
 
     Raises:
@@ -246,38 +225,32 @@ class AlignmentUniformity(Panel):
         seeds = {name: tuple(_path(label, run) for label, run in labelled.items()) for name, labelled in runs.items()}
         kept = {name: tuple(map(_kept_step, labelled.values(), seeds[name])) for name, labelled in runs.items()}
         watched = _checked(cosines or {}, seeds)
+        shown.setdefault("method", next(iter(watched), None))
+        if step is None:  # of equal scores the first; without a score the last step
+            scored = [(at.score, -at.step) for *_, at, best in _measured(seeds, kept) if best and at.score is not None]
+            step = -max(scored)[1] if scored else max(at.step for *_, at, _ in _measured(seeds, kept))
         state = AlignmentUniformityState(
             seeds,
             kept,
-            _opening(seeds, kept) if step is None else step,
+            step,
             **shown,
             cosines={name: watch.by_step for name, watch in watched.items()},
             bands=by_grade(next(iter(watched.values())).pairs.scores) if watched else None,
         )
         super().__init__(state, key)
 
-    @staticmethod
-    def options(state: AlignmentUniformityState) -> dict[str, RowOptions]:
-        """The checkpoints; while none is picked, the slider chooses whose cosines are shown."""
-        names = [
-            f"{point.method}{_of_seed(state, point)}, step {point.at.step}" + " (kept)" * point.kept
-            for point in state.checkpoints
-        ]
-        rows: RowOptions = [(name, (row,)) for row, name in enumerate(names)]
-        nothing = "the slider's step" if state.cosines else "none picked"
-        return {"selection": row_options(rows, state.selection, nothing)}
+    clicks = "step"
 
-    def items(self) -> Sequence[Hashable]:
-        return [(point.method, point.seed, point.at.step) for point in self.state.checkpoints]
+    def clicked(self, row: int) -> None:
+        """Go to the step of a point."""
+        self.set(step=row)
 
     def to_frame(self) -> "pandas.DataFrame":
         """A row for each measurement of each seed."""
         import pandas as pd
 
-        rows = [
-            {"method": point.method, "seed": point.seed, **point.at._asdict(), "kept": point.kept}
-            for point in self.state.checkpoints
-        ]
+        measured = _measured(self.state.seeds, self.state.kept)
+        rows = [{"method": name, "seed": seed, **at._asdict(), "kept": kept} for name, seed, at, kept in measured]
         return pd.DataFrame(rows).astype({"score": float})
 
 
@@ -316,16 +289,16 @@ def _kept_step(run: Any, path: Path) -> int | None:
     return -max(scored)[1] if scored else None
 
 
-def _opening(seeds: Mapping[str, tuple[Path, ...]], kept: Mapping[str, tuple[int | None, ...]]) -> int:
-    """The kept step of the highest score; the last step if nothing was kept."""
-    best = [
-        (at.score, -number, at.step)
-        for number, (method, paths) in enumerate(seeds.items())
-        for path, step in zip(paths, kept[method], strict=True)
+def _measured(
+    seeds: Mapping[str, tuple[Path, ...]], kept: Mapping[str, tuple[int | None, ...]]
+) -> list[tuple[str, int, Measurement, bool]]:
+    """Every measurement with its method, its seed, and whether the run kept it."""
+    return [
+        (method, seed, at, at.step == step)
+        for method, paths in seeds.items()
+        for seed, (path, step) in enumerate(zip(paths, kept[method], strict=True))
         for at in path
-        if at.step == step and at.score is not None
     ]
-    return max(best)[2] if best else max(path[-1].step for paths in seeds.values() for path in paths)
 
 
 def _checked(cosines: Mapping[str, CosinesByGrade], seeds: Mapping[str, Any]) -> dict[str, CosinesByGrade]:
@@ -333,10 +306,8 @@ def _checked(cosines: Mapping[str, CosinesByGrade], seeds: Mapping[str, Any]) ->
     for name, watch in cosines.items():
         if name not in seeds:
             raise ValueError(f"cosines has {name!r}; the methods are {', '.join(seeds)}.")
-        if not watch.by_step:
-            raise ValueError(
-                f"cosines[{name!r}] has no steps; pass it to train(..., callbacks=[watcher]) with an evaluator."
-            )
+        if not watch.by_step.keys() & {at.step for at in seeds[name][0]}:
+            raise ValueError(f"cosines[{name!r}] has no steps of its run; pass it to train(..., callbacks=[watcher]).")
         if grades is not None and list(watch.pairs.scores) != grades:
             raise ValueError(f"cosines[{name!r}] has different pairs from the first; use the same pairs for all.")
         grades = list(watch.pairs.scores)
@@ -356,180 +327,87 @@ def _mean(paths: tuple[Path, ...]) -> Path:
     )
 
 
-def _in_the_plane(state: AlignmentUniformityState, method: str, style: Any, numbers: dict) -> list[go.Scatter]:
-    path, travelled = state.paths[method], state.travelled(method)
-    here, seeds = travelled[-1:], state.seeds[method]
-    single = len(seeds) == 1
-    bundle = [] if single else [_bundle(method, seeds, style.color, numbers)]
-    rows = [numbers[method, 0, at.step] for at in path] if single else None
-    return [
-        *bundle,
-        go.Scatter(
-            **_places(path),
-            **_hover(method, path),
-            customdata=rows,
-            uid=f"{method}: path",
-            mode="lines+markers",
-            line={"color": style.color, "width": 1},
-            marker={"size": 5},
-        ),
-        go.Scatter(
-            **_places(travelled),
-            uid=f"{method}: travelled",
-            hoverinfo="skip",
-            mode="lines",
-            line={"color": style.color, "width": 3},
-        ),
-        _arrow(state, method, style.color),
-        go.Scatter(
-            **_places(here),
-            **_hover(method, here),
-            customdata=rows and rows[len(travelled) - 1 : len(travelled)],
-            uid=f"{method}: here",
-            name=method if here[0].score is None else f"{method}, dev score {here[0].score:.1f}",
-            showlegend=len(state.paths) > 1,
-            mode="markers",
-            marker={"color": style.color, "symbol": style.symbol, "size": 20, "opacity": 1},
-        ),
-    ]
-
-
-def _arrow(state: AlignmentUniformityState, method: str, color: str) -> go.Scatter:
-    """The first three fifths of the longest way between two steps, with a head."""
-    path = _drawn(state, state.travelled(method))
-    longest = int(np.linalg.norm(np.diff(path, axis=0), axis=1).argmax()) if len(path) > 1 else 0
-    one, other = path[longest], path[longest : longest + 2][-1]
-    x, y = np.transpose([one, 0.4 * one + 0.6 * other]) * np.ptp(_ranges(state), axis=1)[:, None]
+def _path_of(state: AlignmentUniformityState, method: str, color: str) -> go.Scatter:
+    """The whole path of a method."""
+    path = state.paths[method]
     return go.Scatter(
-        x=rounded(x),
-        y=rounded(y),
-        uid=f"{method}: arrow",
-        hoverinfo="skip",
+        **_places(path),
+        text=[_hover(method, at) for at in path],
+        hovertemplate="%{text}<extra></extra>",
+        customdata=[at.step for at in path],
+        uid=f"{method}: path",
         mode="lines+markers",
-        marker=HEAD,
-        line={"color": color, "backoff": 0},
-        visible=len(path) > 1,
+        line={"color": color, "width": 1.5},
+        marker={"size": 6},
+        showlegend=False,
     )
 
 
-def _drawn(state: AlignmentUniformityState, path: Path) -> np.ndarray:
-    """A path in parts of the width and the height of the plane."""
-    return np.array([[at.uniformity, at.alignment] for at in path]) / np.ptp(_ranges(state), axis=1)
-
-
-def _apart(state: AlignmentUniformityState, method: str) -> list[int]:
-    """The rows of a path that have room for a name: the start, the end, and what is far from them."""
-    drawn = _drawn(state, state.paths[method])
-    rows = [0]
-    for row in [len(drawn) - 1, *range(len(drawn))]:
-        if all(np.abs(drawn[row] - drawn[other]).max() > APART for other in rows):
-            rows.append(row)
-    return rows
+def _arrow(state: AlignmentUniformityState, method: str, style: Style) -> go.Scatter:
+    """The path up to the current step, which has a dot; its longest way has a head."""
+    travelled = state.travelled(method)
+    x, y = _places(travelled).values()
+    symbols, sizes = [style.symbol] * len(x), [0] * (len(x) - 1) + [12]
+    if len(x) > 1:
+        ways = np.linalg.norm(np.diff([x, y]) / np.ptp(_ranges(state), axis=1)[:, None], axis=0)
+        at = int(ways.argmax())
+        x, y = (rounded(np.insert(each, at + 1, 0.4 * each[at] + 0.6 * each[at + 1])) for each in (x, y))
+        symbols.insert(at + 1, "arrow")
+        sizes.insert(at + 1, 16)
+    score, angle = travelled[-1].score, "previous" if len(travelled) > 1 else "up"  # the first point has no previous
+    return go.Scatter(
+        x=x,
+        y=y,
+        uid=f"{method}: travelled",
+        name=method if len(state.steps) > 1 or score is None else f"{method}, {score:.1f}",
+        hoverinfo="skip",
+        mode="lines+markers",
+        line={"color": style.color, "width": 3},
+        marker={"symbol": symbols, "size": sizes, "angleref": angle, "opacity": 1, "line": {"width": 0}},
+        showlegend=len(state.paths) > 1,
+    )
 
 
 def _step_names(state: AlignmentUniformityState) -> go.Scatter:
-    """The steps of a method alone, to the right of its path."""
-    method, path = next(iter(state.paths.items()))
-    named = _apart(state, method)
-    ways = [(path[max(row - 1, 0)], path[min(row + 1, len(path) - 1)]) for row in named]
-    rising = [(b.alignment - a.alignment) * (b.uniformity - a.uniformity) > 0 for a, b in ways]
-    return written(
-        **_places([path[row] for row in named]),
-        text=[f"step {path[row].step}" for row in named],
-        place=["bottom right" if up else "top right" for up in rising],
-        uid="steps",
-        mode="markers+text",
-        marker={"size": 13, "opacity": 0},
-        visible=len(state.paths) == 1,
-    )
-
-
-def _bundle(method: str, seeds: tuple[Path, ...], color: str, numbers: dict) -> go.Scatter:
-    """All seeds as one trace; None separates the lines."""
-    rows, text = [], []
-    for seed, path in enumerate(seeds):
-        rows += [*(numbers[method, seed, at.step] for at in path), None]
-        text += [*_hover(f"{method}, seed {seed}", path)["text"], ""]
-    return go.Scatter(
-        **{axis: [place for path in seeds for place in (*_places(path)[axis], None)] for axis in "xy"},
-        customdata=rows,
-        text=text,
-        hovertemplate="%{text}<extra></extra>",
-        uid=f"{method}: seeds",
-        mode="lines+markers",
-        opacity=0.6,
-        line={"color": color, "width": 1},
-        marker={"size": 4},
-    )
-
-
-def _kept(state: AlignmentUniformityState, styles: Mapping[str, Any], numbers: dict) -> go.Scatter:
-    kept = [point for point in state.checkpoints if point.kept]
-    return go.Scatter(
-        **_places([point.at for point in kept]),
-        text=[_hover(f"{point.method}{_of_seed(state, point)}: kept", [point.at])["text"][0] for point in kept],
-        hovertemplate="%{text}<extra></extra>",
-        customdata=[numbers[point.method, point.seed, point.at.step] for point in kept],
-        uid="kept",
-        mode="markers",
-        marker={
-            "symbol": "star",
-            "size": 10,
-            "opacity": 1,
-            "color": KEPT,
-            "line": {"color": [styles[point.method].color for point in kept], "width": 1.5},
-        },
-    )
-
-
-def _picked(state: AlignmentUniformityState) -> go.Scatter:
-    """A ring about each checkpoint that was picked."""
-    picked = [state.checkpoints[row].at for row in state.selection]
-    return go.Scatter(
-        **_places(picked),
-        uid="picked",
-        hoverinfo="skip",
-        mode="markers",
-        marker={"symbol": "circle-open", "size": 22, "color": INK, "line": {"width": 2}},
-    )
+    """The steps of a method alone, beside its path: the start, the kept one, the end, and what is far from them."""
+    ((method, path),) = state.paths.items()
+    size, named = np.ptp(_ranges(state), axis=1), dict[Measurement, str]()
+    kept = [at for at in path if len(state.kept[method]) == 1 and at.step == state.kept[method][0]]
+    for at in [*kept, path[0], path[-1], *path]:
+        apart = [np.abs(np.subtract(at[1:3], other[1:3])) / size[::-1] for other in named]
+        if all(each.max() > APART for each in apart):
+            named[at] = f" step {at.step}" + ", best dev score" * (at in kept)
+    place = "top right" if state.sign > 0 else "bottom right"
+    return written(**_places(named), text=[*named.values()], uid="steps", place=place)
 
 
 def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str, Any]) -> Plane:
     """One checkpoint's cosines by grade."""
-    at, title = state.looked_at, "No checkpoint yet"
-    shown = next(iter(next(iter(state.cosines.values())).values()))
-    if at is not None:
-        shown, title = state.cosines[at.method][at.at.step], f"{escape(at.method)}, step {at.at.step}: cosines "
+    assert state.method is not None
+    steps = state.cosines[state.method]
+    step = max((one for one in steps if one <= state.step), default=min(steps))
+    shown = steps[step]
     middles = [float(np.median(shown[rows])) for rows in bands.rows]
-    if at is not None:
-        falls = [name for name, (low, high) in zip(bands.names, pairwise(middles), strict=False) if high < low]
-        rises = f"from {middles[0]:.2f} to {middles[-1]:.2f}"
-        title += f"rise with the {bands.title}, {'but not after ' + ' and '.join(falls) if falls else rises}"
-    hills = ridges(shown, bands, "cosines", color=styles[at.method if at else next(iter(styles))].color)
+    falls = [name for name, (low, high) in zip(bands.names, pairwise(middles), strict=False) if high < low]
+    rises = f"but not after {' and '.join(falls)}" if falls else f"from {middles[0]:.2f} to {middles[-1]:.2f}"
+    title = f"{escape(state.method)}, step {step}: cosines rise with the {bands.title}, {rises}"
+    hills = ridges(shown, bands, "cosines", color=styles[state.method].color)
     line, marker = {"color": INK, "width": 2}, {"color": INK, "size": 9, "symbol": "diamond"}
     hills.append(go.Scatter(x=rounded(middles), y=[*range(len(middles))], uid="medians", line=line, marker=marker))
-    for trace in hills:
-        trace.visible = at is not None
     limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
     words = f"A hill shows the cosines of one {bands.title}. The line joins medians; it should not turn back."
     return Plane(title, hills, *ridge_axes(bands, limits), words=words)
-
-
-def _of_seed(state: AlignmentUniformityState, point: Checkpoint) -> str:
-    return f", seed {point.seed}" if len(state.seeds[point.method]) > 1 else ""
 
 
 def _places(path: Iterable[Measurement]) -> dict[str, list[float]]:
     return {"x": rounded(at.uniformity for at in path), "y": rounded(at.alignment for at in path)}
 
 
-def _hover(method: str, path: Iterable[Measurement]) -> dict[str, Any]:
-    texts = [
+def _hover(method: str, at: Measurement) -> str:
+    return (
         f"<b>{escape(method)}</b>, step {at.step}<br>{_score(at)}"
         f"<br>alignment {at.alignment:.3f}<br>uniformity {at.uniformity:.3f}"
-        for at in path
-    ]
-    return {"text": texts, "hovertemplate": "%{text}<extra></extra>"}
+    )
 
 
 def _score(at: Measurement) -> str:
@@ -538,28 +416,26 @@ def _score(at: Measurement) -> str:
 
 def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
     """The axes for all steps at once, so that they do not move."""
-    across = [point.at.uniformity for point in state.checkpoints]
-    wide = max(max(across) - min(across), 0.1)
-    up = [point.at.alignment for point in state.checkpoints]
-    room = 0.35 * max(max(up) - min(up), 0.05)
-    return rounded([min(across) - 0.3 * wide, max(across) + 0.3 * wide]), rounded(
-        [max(0.0, min(up) - room), max(up) + room]
-    )
+    places = np.array([[at.uniformity, at.alignment] for *_, at, _ in _measured(state.seeds, state.kept)])
+    low, high = places.min(axis=0), places.max(axis=0)
+    room = 0.2 * np.maximum(high - low, [0.1, 0.05])
+    across, up = np.transpose([np.maximum(low - room, [-np.inf, 0]), high + room])
+    return rounded(across), rounded(up)
 
 
 def _better(state: AlignmentUniformityState, across: list[float], up: list[float]) -> go.Scatter:
     """Where both numbers are better than at the start, in the colour of gains."""
-    method, (start, *_) = next(iter(state.paths.items()))
+    start = next(iter(state.paths.values()))[0]
     right, top = rounded([start.uniformity, start.alignment])
     return go.Scatter(
         x=[across[0], right, right, across[0]],
         y=[up[0], up[0], top, top],
-        text=["", "", "", f"<br> both better than {escape(method)} at step {start.step}"],
+        text=["", "", "", f"<br> both better than at step {start.step}"],
         textposition="bottom right",
         uid="better",
         mode="lines+text",
         fill="toself",
-        fillcolor="rgba(0, 114, 178, 0.2)",
+        fillcolor="rgba(0, 114, 178, 0.13)",
         line={"width": 0, "color": INK},
         hoverinfo="skip",
     )

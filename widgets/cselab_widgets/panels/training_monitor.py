@@ -23,7 +23,7 @@ from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 
 from ..kit.fields import shown
 from ..kit.panel import Panel
-from ..kit.planes import Plane, named_at_ends, rounded
+from ..kit.planes import Plane, named_at_ends, rounded, thin_lines
 from ..kit.theme import AFTER, INK, category_styles
 
 if TYPE_CHECKING:
@@ -424,7 +424,7 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     for method in state.methods:
         at, mean, low, high = over_runs(method.runs, column)
         uid = f"{column}: {method.uid}"
-        runs.append(_thin(f"{uid}: runs", [curve(rows, column) for rows in method.runs], method.color))
+        runs.append(thin_lines([curve(rows, column) for rows in method.runs], f"{uid}: runs", method.color))
         lines.append(_line(uid, at, mean, {"color": method.color, "width": 3}, method.name))
         if scored and len(method.runs) > 1 and low:  # the range of the ends stands under the name
             lines[-1].name += f'<br>{INDENT}<span style="font-size:11px">{low[-1]:.1f} to {high[-1]:.1f}</span>'
@@ -495,14 +495,6 @@ def _room(traces: Sequence[go.Scatter]) -> list[float] | None:
     values = [value for trace in traces for value in trace.y if value is not None]
     spare = max(0.5, 3 - (max(values) - min(values)) / 2) if values else 0
     return [min(values) - spare, max(values) + spare] if values else None
-
-
-def _thin(uid: str, curves: Sequence[tuple[list[int], list[float]]], color: str) -> go.Scatter:
-    """Several curves as one trace of thin lines; None separates them."""
-    x = [step for steps, _ in curves for step in (*steps, None)][:-1]
-    y = [value for _, values in curves for value in (*rounded(values), None)][:-1]
-    line = {"color": color, "width": 1.2}
-    return go.Scatter(x=x, y=y, uid=uid, mode="lines", line=line, opacity=0.5, hoverinfo="skip", showlegend=False)
 
 
 def _line(
