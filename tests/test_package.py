@@ -207,8 +207,8 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
     [
         ("cselab", 115_000),
         ("cselab_lab", 98_000),
-        ("cselab_widgets", 62_000),
-        ("cselab cselab_lab cselab_widgets", 272_000),
+        ("cselab_widgets", 58_000),
+        ("cselab cselab_lab cselab_widgets", 268_000),
         ("tests", 245_000),
     ],
 )

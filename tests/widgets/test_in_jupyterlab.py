@@ -212,7 +212,8 @@ def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
     faded = plots.nth(0).locator('.point[style*="opacity: 0.25"]')
     expect(faded).to_have_count(30 - len(inside))
 
-    # A click on a sentence.
+    # A click on a sentence, once the figure is at rest again.
+    page.wait_for_function(READY, arg=plot)
     point = plots.nth(0).locator(".point").nth(inside[0])
     point.scroll_into_view_if_needed()
     box = point.bounding_box()
