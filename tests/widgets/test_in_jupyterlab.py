@@ -135,7 +135,8 @@ def test_sliders_move_plots_that_a_busy_page_loads(open_and_run, lab):
     expect(plots.locator(".scatterlayer .point:visible").first).to_be_visible()
     assert red(page) == []
 
-    for number, title, trace, last, earlier in [(0, "SimCSE, step {}:", 4, "3", "2"), (1, "SimCSE, step {}", 5, "3", "0")]:
+    title = "SimCSE, step {}:"
+    for number, trace, last, earlier in [(0, 4, "3", "2"), (1, 5, "3", "0")]:
         panel = page.locator(".jp-OutputArea-output").nth(number)
         expect(panel).to_contain_text(title.format(last))
         point = panel.locator(f".scatterlayer .trace:nth-child({trace}) .point").last
