@@ -27,7 +27,7 @@ What the words say of a claim, by the 95 % interval of its difference over the s
   {MARGINS["uniformity"]:g} of uniformity. "Hardly helps" is a claim of this kind;
 * *the opposite*: in the other direction;
 * *undecided*: 0 and more than the margin lie in the interval, so that more seeds would have to tell; *undecided,
-  smaller than in the paper*: and the paper's number lies above all of it.
+  short of the paper*: and the paper's number lies above all of it.
 
 D was chosen by the papers' gains, on 23 November 2026 (commit de56ea7), before any line of the profile `study` was
 made; git has the dates of both.

@@ -192,7 +192,7 @@ class Verdict:
           interval is within the margin D.
         * "smaller than D": the interval includes 0 and is within the margin: no relevant difference.
         * "the opposite": the opposite direction; for a claim of smallness, the whole interval is beyond the margin.
-        * "undecided": the interval includes 0 and exceeds the margin. "undecided, smaller than in the paper" where the
+        * "undecided": the interval includes 0 and exceeds the margin. "undecided, short of the paper" where the
           paper's number lies above it.
         * "one run only", "not run".
         """
@@ -211,7 +211,12 @@ class Verdict:
             return ", ".join(filter(None, (direction, limit if within else size if low > 0 else "")))
         if within:
             return limit
-        return "undecided, smaller than in the paper" if size == "smaller" else "undecided"
+        return "undecided, short of the paper" if size == "smaller" else "undecided"
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim holds, as far as its direction goes."""
+        return self.answer.startswith("smaller" if self.small else ("as large", "the same direction"))
 
     @property
     def _size_in_the_paper(self) -> str:
@@ -229,8 +234,8 @@ class Verdict:
         """The verdict in words, with the p-value after Holm over the tests of a page, if any."""
         parts = [f"{self.claim}: {self.answer}{self._measured(by_holm)}"]
         if self.published is not None:
-            spread = f" ± {self.published_spread:.{self._digits}f}" if self.published_spread else ""
-            parts.append(f"the paper has {signed(self.published, self._digits)}{spread}")
+            spread = f" ± {self.published_spread:.{self.digits}f}" if self.published_spread else ""
+            parts.append(f"the paper has {signed(self.published, self.digits)}{spread}")
         return "; ".join(parts)
 
     __str__ = sentence
@@ -257,18 +262,19 @@ class Verdict:
 
     @property
     def _effect(self) -> str:
-        return f"{signed(self.ours or 0.0, self._digits)} {self._unit} of {self.measure}".replace("  ", " ")
+        return f"{signed(self.ours or 0.0, self.digits)} {self._unit} of {self.measure}".replace("  ", " ")
 
     @property
     def _between(self) -> str:
-        return "95 % interval " + " to ".join(signed(bound, self._digits) for bound in self.interval or ())
+        return "95 % interval " + " to ".join(signed(bound, self.digits) for bound in self.interval or ())
 
     @property
     def _unit(self) -> str:
         return self.unit.removeprefix("points").strip() if self.measure in GEOMETRY else self.unit
 
     @property
-    def _digits(self) -> int:
+    def digits(self) -> int:
+        """The decimals of its numbers."""
         return 2 if self.unit == "tau" or self.measure in GEOMETRY else 1
 
 

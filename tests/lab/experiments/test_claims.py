@@ -52,7 +52,7 @@ def test_the_exact_test_counts_changes_of_sign_and_its_least_is_said():
         ((0.0, 0.0, 0.0), None, "smaller than 0.5 points"),
         ((4.0, -3.0, 2.0), 2.0, "undecided"),
         ((4.0, -3.0, 2.0), None, "undecided"),
-        ((3.9, 0.2, 3.0, 0.1, 0.1), 4.0, "undecided, smaller than in the paper"),
+        ((3.9, 0.2, 3.0, 0.1, 0.1), 4.0, "undecided, short of the paper"),
         ((1.0,), 2.0, "one run only"),
         ((), 2.0, "not run"),
     ],

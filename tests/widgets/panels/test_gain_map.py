@@ -36,7 +36,7 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
     assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "<i>+0.9</i>"]]
     assert heat.zmax == -heat.zmin == 1.5
     (plane,) = shown.planes()
-    assert plane.title == "Mine &lt;b&gt; gains most over SimCSE, +1.5 points of Avg."
+    assert plane.title == "Mine &lt;b&gt; gains most over SimCSE, +1.5 in Avg."
     assert "above SimCSE" in plane.key and "interval contains 0" in plane.key
     assert heat.hovertext[0][0].endswith("Avg.: +1.5 points<br>95 % interval: +0.5 to\u00a0+2.5<br>in the paper: +2.0")
     assert heat.hovertext[1][1].endswith("SICK-R: +0.9 points<br>95 % interval: one run<br>in the paper: not reported")
@@ -45,7 +45,9 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
 def test_the_title_counts_the_intervals_that_reach_the_best(frame):
     frame.loc[1, ["gain", "gain_low", "gain_high"]] = [0.6, 0.4, 0.8]
     (plane,) = PaperVsOurs(frame, view="gains", baseline="SimCSE").planes()
-    assert plane.title.endswith("+1.5 points of Avg.; 1 other cannot be told from it")
+    assert (
+        plane.title.endswith("+1.5 in Avg.; 1 other (\u2248) ties with it") and plane.y["ticktext"][1] == "Other \u2248"
+    )
 
 
 def test_single_runs_come_last_and_the_average_first(frame):
@@ -53,8 +55,8 @@ def test_single_runs_come_last_and_the_average_first(frame):
     decided = pd.DataFrame({"row": ["Other"], "column": ["Z"], "gain": [0.4], "gain_low": [0.1], "gain_high": [0.7]})
     state = PaperVsOurs(pd.concat([more, frame, decided]), view="gains").state
     assert state.rows == ["Mine <b>", "Other", "Once"] and state.tests == ["Avg.", "Z", "SICK-R"]
-    heat = PaperVsOurs(pd.concat([more, frame, decided]), view="gains").figure().data[0]
-    assert [list(row) for row in heat.text[2:]] == [["", "", ""], ["<i>+9.0</i>", "<i>+9.0</i>", ""]]
+    panel = PaperVsOurs(pd.concat([more, frame, decided]), view="gains")
+    assert len(panel.figure().data[0].z) == 2 and panel.details(panel.state).count("+9.0") == 2  # in a fold
 
 
 def test_one_seed_decides_nothing(frame):

@@ -107,6 +107,7 @@ const cselabFigure = (() => {
       [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, Math.max(widest(names), named) + 16) + titled(yaxis), false, "allow"];
     if (gains && width < NARROW) {
       const fit = Math.max(1, Math.floor((width - margin.l - margin.r) / COLUMN));
+      if (fit < data[0].x.length) xaxis.title = { text: `first ${fit} of ${data[0].x.length} columns` };
       for (const trace of data) for (const key of ["z", "text", "hovertext"]) trace[key] = trace[key].map((row) => row.slice(0, fit));
       data[0].x = data[0].x.slice(0, fit);
     }

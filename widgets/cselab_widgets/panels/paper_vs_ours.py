@@ -13,6 +13,7 @@ import plotly.graph_objects as go
 
 from ..kit.fields import State, shown
 from ..kit.inputs import filled_frame
+from ..kit.number_table import number_table
 from ..kit.panel import Panel
 from ..kit.planes import Plane, rounded, written
 from ..kit.theme import INK, ROLES
@@ -20,6 +21,7 @@ from ..kit.theme import INK, ROLES
 if TYPE_CHECKING:
     import pandas
     from cselab_lab.experiments import Profile, Results
+    from cselab_lab.experiments.verdicts import Hypothesis, Verdict
 
 VIEWS = ("numbers", "gains")
 NEEDED = {"numbers": ("row", "published", "ours"), "gains": ("row", "column", "gain")}
@@ -38,10 +40,9 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
     "failed": 0,
     "note": "",
 }
-LINE = 30  # pixels a row
+LINE = 33  # pixels a row
 CELL = 26  # pixels a row of the map of gains
 SOME = 8  # claims that stand open
-FIT = 4  # columns of that map in a window of 400 pixels
 PAPER, HERE = ROLES["published"], ROLES["ours"]
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
 COLOURS = (
@@ -65,8 +66,7 @@ class PaperVsOursState(State):
         view: one of `VIEWS`: the numbers of one column, or a map of the gains in all columns.
         baseline: the row from which gains are counted.
         question: the question of the experiment.
-        paper: its paper, for the title.
-        claimed: the rows in the paper's claims: the title is about one of them.
+        told: the title of the first column: which claims hold.
     """
 
     frame: "pandas.DataFrame"
@@ -76,8 +76,7 @@ class PaperVsOursState(State):
     view: str = VIEWS[0]
     baseline: str = "the baseline"
     question: str = ""
-    paper: str = "the paper"
-    claimed: frozenset[str] = frozenset()
+    told: str = ""
 
     @property
     def of_one_column(self) -> bool:
@@ -117,9 +116,19 @@ class PaperVsOursState(State):
     @cached_property
     def rows(self) -> list[str]:
         """The rows of the map of gains, the largest gain of the first test on top; those of single runs last."""
-        column = self.frame[self.frame["column"] == self.tests[0]].sort_values("gain", ascending=False)
-        rows = dict.fromkeys([*column["row"], *self.frame["row"]])
+        rows = dict.fromkeys([*self.first_test["row"], *self.frame["row"]])
         return sorted(rows, key=lambda row: row in self.single)
+
+    @cached_property
+    def first_test(self) -> "pandas.DataFrame":
+        """The lines of the first test, the largest gain on top."""
+        return self.frame[self.frame["column"] == self.tests[0]].sort_values("gain", ascending=False)
+
+    @cached_property
+    def tied(self) -> set[str]:
+        """The rows whose interval of the first test reaches that of the row on top, and this row."""
+        first = self.first_test
+        return {*first["row"][first["gain_high"] >= first["gain_low"][first["row"] == self.rows[0]].max()]}
 
     @cached_property
     def single(self) -> set[str]:
@@ -146,28 +155,29 @@ def _numbers(state: PaperVsOursState) -> list[Plane]:
     """A line for each row: published (diamond) and ours (dot with a bar)."""
     theirs, ours = ("published_gain", "gain") if state.of_gains else ("published", "ours")
     lines = state.shown.dropna(subset=[theirs, ours], how="all").iloc[::-1]  # the first on top
-    places = list(range(len(lines)))
+    lines = lines.sort_values(
+        theirs, key=lambda gain: gain.notna(), kind="stable"
+    )  # at the bottom those that the paper has not
+    bare = lines[theirs].isna().sum()
+    places = [place + 0.5 * (place >= bare) for place in range(len(lines))]
     traces = [
         _dots("published", PAPER, "diamond-open", lines, theirs, places),
         _dots("ours", HERE, "circle", lines, ours, places),
     ]
     reach = np.array([[dots.x + dots.error_x.array, dots.x - dots.error_x.arrayminus] for dots in traces])
     values = [*reach[np.isfinite(reach)], *[0.0] * state.of_gains] or [0.0, 1.0]
-    room = 0.04 * float(np.ptp(values)) or 1.0
+    room = 0.06 * float(np.ptp(values)) or 1.0
     ends = [min(values) - room, max(values) + room]
     text = _beside(lines, theirs, ours, "+z.1f" if state.of_gains else ".1f")
-    traces.append(written(ends[1:] * len(text), [*places, len(lines)], text, "numbers"))
-    if state.of_gains and state.of_points:
-        sides = ["worse\u00a0", "\u00a0better"]
-        traces.append(written([0, 0], [-1, -1], sides, "sides", ["middle left", "middle right"]))
+    traces.append(written(ends[1:] * len(text), [*places, len(lines) + 0.5], text, "numbers"))
     across = {"title": {"text": _unit(state)}, "range": ends, "zeroline": state.of_gains, "zerolinecolor": INK}
     up = {
         "tickvals": places,
         "ticktext": ["<br>".join(map(escape, wrap(str(row), 34))) for row in lines["row"]],
-        "range": [-1.5, len(lines) + 0.4],
+        "range": [-0.7, len(lines) + 1],
         "ticks": "",
     }
-    return [Plane(answer(state), traces, across, up, tall=max(190, LINE * len(lines)), key=escape(state.question))]
+    return [Plane(answer(state), traces, across, up, tall=round(LINE * (len(lines) + 1.7)), key=escape(state.question))]
 
 
 def _beside(lines: "pandas.DataFrame", theirs: str, ours: str, form: str) -> list[str]:
@@ -183,31 +193,21 @@ def _beside(lines: "pandas.DataFrame", theirs: str, ours: str, form: str) -> lis
 
 
 def answer(state: PaperVsOursState) -> str:
-    """The title: the largest published effect, its size there and here."""
+    """The title: which of the paper's claims hold; of other columns, how many gains have the paper's sign."""
+    if state.told and state.column == state.columns[0]:
+        return state.told
     both = state.shown.dropna(subset=["gain", "published_gain"])
     gains = state.shown["gain"].dropna()
-    if both.empty:
-        above = f"{(gains > 0).sum()} of {len(gains)} rows lie above {escape(state.baseline)}"
-        return above if state.of_gains else "Published and ours"
-    claimed = both[both["row"].isin(state.claimed)]
-    one = both.loc[(both if claimed.empty else claimed)["published_gain"].abs().idxmax()]
-    theirs, ours, low, high = one[["published_gain", "gain", "gain_low", "gain_high"]]
-    row, baseline = escape(str(one["row"])), escape(state.baseline)
-    if not state.of_points:
-        return f"In {state.paper}, {row} changes {state.column} by {theirs:+.2f} from {baseline}; here by {ours:+.2f}"
-    verbs = {True: ("gains", "over"), False: ("loses", "to")}
-    does, against = verbs[theirs > 0]
-    here = f"{'' if ours * theirs > 0 else verbs[ours > 0][0] + ' '}{abs(ours):.1f}"
-    undecided = ", undecided" * bool(low <= 0 <= high)
-    return f"In {state.paper}, {row} {does} {abs(theirs):.1f} points {against} {baseline}; here {here}{undecided}"
+    if len(both):
+        same = (both["gain"] * both["published_gain"] > 0).sum()
+        return f"{same} of {len(both)} gains over {escape(state.baseline)} have the paper's sign"
+    above = f"{(gains > 0).sum()} of {len(gains)} rows lie above {escape(state.baseline)}"
+    return above if state.of_gains else "Published and ours"
 
 
 def _gains(state: PaperVsOursState) -> list[Plane]:
     """A cell for each row and column: the number of a gain, in colour where the seeds decide its sign."""
-    tests, methods, lines = state.tests, list(state.rows), state.lines
-    many = len(methods) - len(state.single)
-    if 0 < many < len(methods):
-        methods.insert(many, "")  # a line for the words "single runs"
+    tests, methods, lines = state.tests, state.rows[: -len(state.single) or None] or state.rows, state.lines
     cells = [[lines.get((method, test)) for test in tests] for method in methods]
     coloured, rows = state.frame["gain"].where(state.decided, 0.0).to_numpy(), state.frame.to_dict("records")
     heat = go.Heatmap(
@@ -227,16 +227,16 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         xgap=1,
         ygap=1,
     )
-    names = [escape(name) or "<i>single runs: not tested</i>" for name in methods]
+    others = state.tied - {methods[0]}
+    names = [escape(name) + " \u2248" * (name in others) for name in methods]
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
     across = {**plain, "side": "top", "fixedrange": True}
     up = {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]}
     best, title = lines.get((methods[0], tests[0])), counted(state)
     if best is not None:
-        of = state.frame[(state.frame["column"] == tests[0]) & ~(state.frame["gain_high"] < rows[best]["gain_low"])]
-        near = int(of["gain_low"].notna().sum()) - 1
-        title = f"{methods[0]} gains most over {state.baseline}, {rows[best]['gain']:+.1f} points of {tests[0]}"
-        title += f"; {near} other{'s' * (near > 1)} cannot be told from it" * (near > 0)
+        title = f"{methods[0]} gains most over {state.baseline}, {rows[best]['gain']:+.1f} in {tests[0]}"
+        many = len(others)
+        title += f"; {many} other{'s' * (many > 1)} (\u2248) tie{'s' * (many == 1)} with it" * (many > 0)
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), key=_key(state))]
 
 
@@ -246,7 +246,8 @@ def _key(state: PaperVsOursState) -> str:
         return ""
     chip = "<span style='background: {}; padding: 0 6px'>{}</span>"
     colours = chip.format(COLOURS[-1][1], "above " + escape(state.baseline)) + chip.format(COLOURS[0][1], "below")
-    return f"{colours}<span>no colour: the 95 % interval contains 0</span>"
+    tie = "; \u2248: the interval reaches that of the best" * (len(state.tied) > 1)
+    return f"{colours}<span>no colour: the 95 % interval contains 0{tie}</span>"
 
 
 def _gain_cell(one: Mapping[str, Any]) -> str:
@@ -320,16 +321,24 @@ def explain(state: PaperVsOursState) -> str:
 
 
 def details(state: PaperVsOursState) -> str:
-    """The verdicts on the paper's claims, and the notes of rows; or how many columns a narrow page omits."""
+    """The verdicts on the paper's claims, and the notes of rows; or the gains of single runs."""
     if state.view == "gains":
-        fewer = f'<p class="cselab-more">A narrow window shows only the first of the {len(state.tests)} columns.</p>'
-        return fewer * (len(state.tests) > FIT)
+        return _single_runs(state) if len(state.single) < len(state.rows) else ""
     said = "".join(f"<li>{escape(verdict)}</li>" for verdict in state.verdicts)
     notes = state.shown[state.shown["note"] != ""].groupby("note", sort=False)["row"]
     told = "".join(f"<p><b>{escape(', '.join(map(str, rows)))}</b>: {escape(note)}</p>" for note, rows in notes)
     opened = " open" * (len(state.verdicts) <= SOME)
     claims = f"<details{opened}><summary>The paper's claims, here</summary><ul>{said}</ul></details>"
     return claims * bool(said) + f"<details><summary>Notes on rows</summary>{told}</details>" * bool(told)
+
+
+def _single_runs(state: PaperVsOursState) -> str:
+    """The gains of rows of single runs, which have no interval, in a fold."""
+    gain, single = state.frame["gain"], [row for row in state.rows if row in state.single]
+    cells = [[state.lines.get((row, test)) for test in state.tests] for row in single]
+    texts = [["" if line is None else f"{gain[line]:+.1f}".replace("-", "\u2212") for line in row] for row in cells]
+    table = number_table(["", *state.tests], zip(map(escape, single), texts, strict=True))
+    return f"<details><summary>{len(single)} rows of single runs, not tested</summary>{table}</details>" * bool(single)
 
 
 class PaperVsOurs(Panel):
@@ -398,20 +407,21 @@ class PaperVsOurs(Panel):
         if hasattr(results, "to_frame"):
             title = title or f"{results.experiment.name}, profile {results.profile.name}"
             baseline = results.experiment.baseline
-            claimed = frozenset(label for claim in results.experiment.claims for label in claim.labels)
-            words = {"question": results.experiment.question, "claimed": claimed}
-            words["paper"] = _paper_of(results.experiment.name)
+            words["question"] = results.experiment.question
             if view == "gains" and getattr(results, "nothing", None):
                 raise ValueError(results.nothing)
             if view == "numbers":
-                verdicts = results.verdicts()
+                found, places = results.verdicts(), [row.label for row in results.experiment.all_rows]
+                of = zip(results.experiment.claims, found, strict=True)
+                said = {_said(verdict, claim, baseline): max(map(places.index, claim.labels)) for claim, verdict in of}
+                verdicts, words["told"] = sorted(said, key=lambda one: said[one]), _told(found)
             results = results.to_frame() if view == "numbers" else _of_one_baseline(results)
         frame = _complete(results, view)
         super().__init__(
             PaperVsOursState(
                 frame,
                 str(frame["column"].iloc[0]) if column is None else column,
-                verdicts=tuple(map(_said, verdicts)),
+                verdicts=tuple(map(str, verdicts)),
                 title=title,
                 view=view,
                 baseline=baseline,
@@ -425,17 +435,30 @@ class PaperVsOurs(Panel):
         return self.state.frame.copy()
 
 
-def _paper_of(experiment: str) -> str:
-    """The paper of an experiment, in a few words."""
-    from cselab_lab.experiments.published import PAPERS
+def _said(verdict: "Verdict", claim: "Hypothesis", baseline: str) -> str:
+    """A verdict with its numbers; where a row is compared with the baseline, of this row's gain."""
+    from cselab_lab.experiments.verdicts import Above
 
-    name = re.split(r",| \(| of ", PAPERS.get(experiment.split("-")[0], "the paper"))[0]
-    return name if name.startswith("the ") else f"{name}'s paper"
+    higher, lower = claim.labels[0], claim.labels[-1]
+    of_row = isinstance(claim, Above) and baseline in claim.labels
+    name, sign = (lower, -1) if of_row and higher == baseline else (higher if of_row else verdict.claim, 1)
+    both = {"here": verdict.ours, "paper": verdict.published}
+    numbers = ", ".join(
+        f"{where} {sign * value:+.{verdict.digits}f}" for where, value in both.items() if value is not None
+    )
+    words = verdict.answer.replace("as large as in", "compatible with") + f" ({numbers})" * bool(numbers)
+    return re.sub(r"(?<!\w)-(?=\w)", "\u2212", f"{name}: {words}")
 
 
-def _said(verdict: Any) -> str:
-    """A verdict as a sentence; its numbers are in the picture."""
-    return verdict if isinstance(verdict, str) else f"{verdict.claim}: {verdict.answer}"
+def _told(verdicts: "Sequence[Verdict]") -> str:
+    """The first claim that holds, and how many do; nothing before a run."""
+    ran = [verdict for verdict in verdicts if verdict.sample]
+    held = [verdict for verdict in ran if verdict.holds]
+    if not held:
+        return f"None of {len(ran)} claims holds here" * bool(ran)
+    too = ", too," * (held[0].published is not None)
+    many = f"; {len(held)} of {len(ran)} claims hold in direction" * (len(ran) > 1)
+    return escape(f"Here{too} {held[0].claim}{many}")
 
 
 def _of_one_baseline(results: "Results") -> "pandas.DataFrame":
