@@ -34,7 +34,7 @@ def test_it_opens_at_the_kept_step_and_at_the_last(histories):
 def test_the_kept_step_is_named_where_the_run_says_it_is(histories):
     run = SimpleNamespace(history=histories["SimCSE"], best={"step": 10})
     names = traces(AlignmentUniformity({"SimCSE": run}))["steps"]
-    assert (names.text[0], names.x[0], names.y[0]) == (" step 10, best dev score", -1.8, 0.25)
+    assert (names.text[0], names.x[0], names.y[0]) == ("\u00a0\u00a0step 10, best dev score", -1.8, 0.25)
 
 
 def test_the_start_is_never_the_kept_step():
@@ -47,8 +47,7 @@ def test_the_travelled_path_ends_where_the_method_stands(histories):
     drawn = traces(AlignmentUniformity(histories), step=10)
     assert drawn["SimCSE: path"].x == (-1.0, -1.8, -2.2)
     assert drawn["SimCSE: travelled"].x == (-1.0, -1.48, -1.8)
-    assert drawn["SimCSE: travelled"].marker.size == (0, 16, 12)  # its head, its end
-    assert drawn["names"].text[-1].endswith("SimCSE") and drawn["names"].x[-1] == -1.8
+    assert drawn["SimCSE: travelled"].marker.size == (0, 16, 14)  # its head, its end
 
 
 def test_a_method_not_measured_stands_where_it_was_last(histories):
@@ -82,7 +81,7 @@ def test_a_single_point_is_drawn_with_room_around_it():
 
 def test_the_shadow_is_where_both_are_better_than_at_the_start(histories):
     shadow = traces(AlignmentUniformity(histories))["better"]
-    assert (max(shadow.x), max(shadow.y)) == (-1.0, 0.2) and "step 0" in shadow.text[3]
+    assert (max(shadow.x), max(shadow.y)) == (-1.0, 0.2) and "both better" in shadow.text[3]
 
 
 def seeds() -> list[list[dict]]:
@@ -95,15 +94,15 @@ def seeds() -> list[list[dict]]:
     ]
 
 
-def test_seeds_are_a_bundle_about_their_mean():
+def test_seeds_stand_about_their_mean():
     panel = AlignmentUniformity({"a": seeds()})
     drawn = traces(panel)
-    assert drawn["a: seeds"].y == (0.2, 0.2, 0.2, None, 0.3, 0.3, 0.3)
+    assert drawn["a: seeds"].y == (0.2, 0.3)
     assert drawn["a: path"].y == (0.25, 0.25, 0.25)
     assert panel.state.kept["a"] == (10, 5)
     assert panel.to_frame().loc[4, ["seed", "step", "score", "kept"]].tolist() == [1, 5, 45.0, True]
     assert "(mean of 2 seeds)" in panel.summary()
-    assert "Thin lines are seeds" in panel.planes()[0].words
+    assert "Small dots: seeds" in panel.planes()[0].words
 
 
 def test_a_method_stands_at_the_mean_of_its_seeds():
@@ -120,12 +119,6 @@ def test_a_click_goes_to_the_step_of_the_point():
     assert panel.state.step == 5 and panel.planes()[0].title.startswith("Step 5: ")
 
 
-def test_many_methods_have_a_legend_and_few_have_names_in_the_plane():
-    for count, named in ((6, True), (7, False)):
-        drawn = traces(AlignmentUniformity({str(number): seeds() for number in range(count)}))
-        assert ("names" in drawn) is named and drawn["0: travelled"].showlegend is not named
-
-
 def watched(shift: float) -> CosinesByGrade:
     pairs = Pairs([f"a{i}" for i in range(12)], [f"b{i}" for i in range(12)], [float(i % 3) for i in range(12)])
     watch = CosinesByGrade(pairs)
@@ -138,7 +131,7 @@ def test_a_method_shows_its_cosines_by_grade():
     panel = AlignmentUniformity({"a": seeds()[0], "b": seeds()[1]}, cosines=watches)
     assert (panel.state.step, panel.state.method) == (10, "a")
     panel.set(step=5, method="b")
-    assert panel.planes()[1].title == "b, step 5: cosines rise with the grade, from 0.51 to 0.59"
+    assert panel.planes()[1].title == "b, step 5: medians rise with the grade, from 0.51 to 0.59"
     text = traces(panel)["cosines: 1"].text
     cosines = watches["b"].by_step[5][1::3]
     assert text == f"grade 1: 4 pairs, median cosine {np.median(cosines):.3f}"

@@ -79,7 +79,7 @@ def decades(values: Sequence[float] | np.ndarray) -> dict[str, Any]:
 
 
 def named_at_ends(lines: Sequence[go.Scatter], uid: str, length: float = 0.0, log: bool = False) -> list[go.Scatter]:
-    """The lines without a legend, with their names at their ends; the names do not overlap.
+    """The lines without a legend, with their names at their ends; thin lines lead to names that had to move apart.
 
     `length`: of the axis of the values, if the lines do not fill it. `log`: it is logarithmic.
     """
@@ -91,24 +91,40 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, length: float = 0.0, lo
             ends.append((np.log10(line.y[-1]) if log else line.y[-1], line.x[-1], f"{mark}\u00a0{line.name}"))
     drawn = np.concatenate([np.asarray(line.y, dtype=float) for line in lines if line.y is not None])
     drawn = np.log10(drawn[drawn > 0]) if log else drawn
-    tall = 0.13 if any("<br>" in name for *_, name in ends) else 0.075
-    apart = tall * max(length, float(np.ptp(drawn))) if len(drawn) else 0.0
+    apart = 0.06 * max(length, float(np.ptp(drawn))) if len(drawn) else 0.0
     ends.sort(key=lambda end: end[0])
-    near = 0.2 * max((abs(x - ends[0][1]) for _, x, _ in ends), default=0) or 1
-    places: list[float] = []
-    for value, x, _ in ends:
-        beneath = [place for place, (_, at, _) in zip(places, ends, strict=False) if abs(at - x) < near]
-        places.append(max([value, *(place + apart for place in beneath)]))
+    groups: list[list[float]] = []  # of names that touch: each group stands about the mean of its ends
+    for value, *_ in ends:
+        group = [value]
+        while groups and np.mean(group) - np.mean(groups[-1]) < apart * (len(group) + len(groups[-1])) / 2:
+            group = groups.pop() + group
+        groups.append(group)
+    places = [np.mean(group) + apart * (n - (len(group) - 1) / 2) for group in groups for n in range(len(group))]
     heights = [float(f"{10**place if log else place:.4g}") for place in places]
-    return [*lines, written([x for _, x, _ in ends], heights, [f"\u00a0\u00a0\u00a0{name}" for *_, name in ends], uid)]
+    away = 0.025 * max((x for _, x, _ in ends), default=0)
+    leaders = go.Scatter(
+        x=[at for _, x, _ in ends for at in (x, x + away, None)],
+        y=[
+            at
+            for (start, *_), end in zip(ends, heights, strict=True)
+            for at in (10**start if log else start, end, None)
+        ],
+        uid=f"{uid}: leaders",
+        mode="lines",
+        line={"color": INK, "width": 1},
+        cliponaxis=False,
+        hoverinfo="skip",
+    )
+    texts = [f"\u00a0{name}" for *_, name in ends]
+    return [*lines, leaders, written([x + away for _, x, _ in ends], heights, texts, uid)]
 
 
 def thin_lines(paths: Iterable[Iterable[Sequence[float]]], uid: str, color: str) -> go.Scatter:
     """Several paths, each its x and its y, as one trace of thin lines; None separates them."""
     x, y = zip(*paths, strict=True)
     ends = {axis: [z for path in each for z in (*rounded(path), None)][:-1] for axis, each in (("x", x), ("y", y))}
-    line = {"color": color, "width": 1.2}
-    return go.Scatter({**ends, "uid": uid, "mode": "lines", "line": line, "opacity": 0.5, "hoverinfo": "skip"})
+    line = {"color": color, "width": 1}
+    return go.Scatter({**ends, "uid": uid, "mode": "lines", "line": line, "opacity": 0.4, "hoverinfo": "skip"})
 
 
 def written(x: Any, y: Any, text: Sequence[str], uid: str, place: Any = "middle right", **more: Any) -> go.Scatter:

@@ -79,9 +79,9 @@ def _held(control: Control, rendered: Mapping[str, Any]) -> Control:
 
 
 def _in_words(controls: Sequence[Control]) -> str:
-    """The controls that have more values in JupyterLab than on the page."""
-    more = [c.label for c in controls if c.kind == "text" or len(c.options) < c.all]
-    return f"In JupyterLab you can also set: {', '.join(more)}." if more else ""
+    """Whether controls have more values in JupyterLab than on the page."""
+    more = any(control.kind == "text" or len(control.options) < control.all for control in controls)
+    return "In JupyterLab each control takes any value." * more
 
 
 def controls_of(panel: Any) -> list[Control]:

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
-from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +14,7 @@ from cselab.encoders.any_encoder import as_encoder, encode
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.planes import Plane, named_at_ends, rounded, thin_lines, written
+from ..kit.planes import Plane, rounded, written
 from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
 from ..kit.theme import INK, Style, category_styles
 
@@ -25,7 +24,13 @@ if TYPE_CHECKING:
     from cselab.data import Pairs
 
 APART = 0.09  # of the plane: between two steps that are named
-NAMED = 6  # methods with their names in the plane
+LONG = 0.15  # of the plane: a way with a head
+WAYS = {  # spread better, pairs closer
+    (True, True): "better on both",
+    (True, False): "better spread, with pairs farther apart",
+    (False, True): "worse spread, with closer pairs",
+    (False, False): "worse on both",
+}
 
 
 class Measurement(NamedTuple):
@@ -103,7 +108,10 @@ class AlignmentUniformityState(State):
 
     def travelled(self, method: str) -> Path:
         """The path of a method up to the current step; its start if that is still to come."""
-        path = self.paths[method]
+        return self.until(self.paths[method])
+
+    def until(self, path: Path) -> Path:
+        """The part of a path up to the current step."""
         return tuple(at for at in path if at.step <= self.step) or path[:1]
 
     @property
@@ -116,8 +124,8 @@ class AlignmentUniformityState(State):
 def planes(state: AlignmentUniformityState) -> list[Plane]:
     """Paths in the plane, and one checkpoint's cosines by grade.
 
-    Three traces per method: all its seeds, its mean path, and an arrow along this to the current step. Then
-    names, of the methods or of the steps of a method alone.
+    Three traces per method: a small dot for each seed, its mean path, and an arrow along this to the current step.
+    Then the names of the steps of a method alone.
     """
     styles = category_styles(state.paths)
     across, up = _ranges(state)
@@ -125,19 +133,19 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
     traces = [_better(state, across, up)]
     for method in state.paths:
         color = styles[method].color
-        seeds = [_places(path).values() for path in state.seeds[method]]
-        traces += [thin_lines(seeds, f"{method}: seeds", color), _path_of(state, method, color)]
+        seeds = _places([state.until(path)[-1] for path in state.seeds[method]])
+        dots = {"size": 5, "color": color, "opacity": 0.6}
+        traces.append(go.Scatter(**seeds, uid=f"{method}: seeds", mode="markers", marker=dots, hoverinfo="skip"))
+        traces.append(_path_of(state, method, color))
     if len(state.paths) == 1:
         arrows.append(_step_names(state))
-    elif len(state.steps) > 1 and len(state.paths) <= NAMED:
-        arrows = named_at_ends(arrows, "names", up[1] - up[0])
-        arrows[-1].y = rounded(y + 0.05 * state.sign * (up[1] - up[0]) for y in arrows[-1].y)
     traces += arrows
     axes = (
         {"title": {"text": "\u2190 better: uniformity (spread more evenly)"}, "range": across},
         {"title": {"text": "\u2190 better: alignment (pairs closer)"}, "range": up},
     )
-    words = "Thin lines are seeds. " * any(len(paths) > 1 for paths in state.seeds.values())
+    words = "Strong: up to this step; faint: later. " * (len(state.paths) > 1 and len(state.steps) > 1)
+    words += "Small dots: seeds. " * any(len(paths) > 1 for paths in state.seeds.values())
     words += "Click a dot for the cosines of its step." * (state.bands is not None)
     of = f"{escape(next(iter(state.paths)))}, step" if len(state.paths) == 1 else "Step"
     drawn = [Plane(f"{of} {state.step}{_standing(state)}", traces, *axes, words=words.strip())]
@@ -147,23 +155,20 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
 
 
 def _standing(state: AlignmentUniformityState) -> str:
-    """The way from the start, if all methods went it; else which of several is ahead."""
-    ends = {method: state.travelled(method)[-1] for method in state.paths}
-    ways = {_way(state.paths[method][0], here) for method, here in ends.items()}
+    """The way of the methods from the start; those that went the same way are told together, the fewest first."""
+    groups: dict[str, list[str]] = {}
+    for method, (start, *_) in state.paths.items():
+        here = state.travelled(method)[-1]
+        better = here.uniformity < start.uniformity, here.alignment < start.alignment
+        groups.setdefault("at the start" if here == start else WAYS[better], []).append(escape(method))
+    ways = sorted(groups.items(), key=lambda group: len(group[1]))
     if len(ways) == 1:
-        return ways.pop()
-    even = min(ends, key=lambda method: ends[method].uniformity)
-    close = min(ends, key=lambda method: ends[method].alignment)
-    spread = f"{escape(even)} is spread {'most' if len(ends) > 2 else 'more'} evenly"
-    return f": {spread}, {escape(close)} has the {'closest' if len(ends) > 2 else 'closer'} pairs"
-
-
-def _way(start: Measurement, here: Measurement) -> str:
-    if here == start:
-        return ""
-    spread = "more evenly spread (better)" if here.uniformity < start.uniformity else "less evenly spread (worse)"
-    pairs = "closer (better)" if here.alignment < start.alignment else "farther apart (worse)"
-    return f": {spread}, pairs {pairs}"
+        (way, methods) = ways[0]
+        return "" if way == "at the start" else f": {'all are ' * (len(methods) > 1)}{way}"
+    told = [f"{' and '.join(methods)} {'are' if methods[1:] else 'alone is'} {way}" for way, methods in ways]
+    if len(ways[-1][1]) > 1:
+        told[-1] = f"the others are {ways[-1][0]}"
+    return f": {'; '.join(told)}"
 
 
 def summary(state: AlignmentUniformityState) -> str:
@@ -336,7 +341,8 @@ def _path_of(state: AlignmentUniformityState, method: str, color: str) -> go.Sca
         hovertemplate="%{text}<extra></extra>",
         customdata=[at.step for at in path],
         uid=f"{method}: path",
-        mode="lines+markers",
+        mode="lines" if len(state.paths) > 1 else "lines+markers",
+        opacity=0.3 if len(state.paths) > 1 else 1,
         line={"color": color, "width": 1.5},
         marker={"size": 6},
         showlegend=False,
@@ -344,12 +350,12 @@ def _path_of(state: AlignmentUniformityState, method: str, color: str) -> go.Sca
 
 
 def _arrow(state: AlignmentUniformityState, method: str, style: Style) -> go.Scatter:
-    """The path up to the current step, which has a dot; its longest way has a head."""
+    """The path up to the current step, which has a dot; its longest way has a head, if it is long."""
     travelled = state.travelled(method)
     x, y = _places(travelled).values()
-    symbols, sizes = [style.symbol] * len(x), [0] * (len(x) - 1) + [12]
-    if len(x) > 1:
-        ways = np.linalg.norm(np.diff([x, y]) / np.ptp(_ranges(state), axis=1)[:, None], axis=0)
+    symbols, sizes = [style.symbol] * len(x), [0] * (len(x) - 1) + [14]
+    ways = np.linalg.norm(np.diff([x, y]) / np.ptp(_ranges(state), axis=1)[:, None], axis=0)
+    if ways.max(initial=0) > LONG:
         at = int(ways.argmax())
         x, y = (rounded(np.insert(each, at + 1, 0.4 * each[at] + 0.6 * each[at + 1])) for each in (x, y))
         symbols.insert(at + 1, "arrow")
@@ -362,7 +368,7 @@ def _arrow(state: AlignmentUniformityState, method: str, style: Style) -> go.Sca
         name=method if len(state.steps) > 1 or score is None else f"{method}, {score:.1f}",
         hoverinfo="skip",
         mode="lines+markers",
-        line={"color": style.color, "width": 3},
+        line={"color": style.color, "width": 2},
         marker={"symbol": symbols, "size": sizes, "angleref": angle, "opacity": 1, "line": {"width": 0}},
         showlegend=len(state.paths) > 1,
     )
@@ -376,7 +382,7 @@ def _step_names(state: AlignmentUniformityState) -> go.Scatter:
     for at in [*kept, path[0], path[-1], *path]:
         apart = [np.abs(np.subtract(at[1:3], other[1:3])) / size[::-1] for other in named]
         if all(each.max() > APART for each in apart):
-            named[at] = f" step {at.step}" + ", best dev score" * (at in kept)
+            named[at] = f"\u00a0\u00a0step {at.step}" + ", best dev score" * (at in kept)
     place = "top right" if state.sign > 0 else "bottom right"
     return written(**_places(named), text=[*named.values()], uid="steps", place=place)
 
@@ -388,9 +394,11 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str,
     step = max((one for one in steps if one <= state.step), default=min(steps))
     shown = steps[step]
     middles = [float(np.median(shown[rows])) for rows in bands.rows]
-    falls = [name for name, (low, high) in zip(bands.names, pairwise(middles), strict=False) if high < low]
-    rises = f"but not after {' and '.join(falls)}" if falls else f"from {middles[0]:.2f} to {middles[-1]:.2f}"
-    title = f"{escape(state.method)}, step {step}: cosines rise with the {bands.title}, {rises}"
+    high = [name for at, name in enumerate(bands.names) if middles[at] > min(middles[at:])]
+    rises = f"from {middles[0]:.2f} to {middles[-1]:.2f}"
+    if high:
+        rises = f"except {bands.title} {' and '.join(high)}, which {'lie' if high[1:] else 'lies'} too high"
+    title = f"{escape(state.method)}, step {step}: medians rise with the {bands.title}, {rises}"
     hills = ridges(shown, bands, "cosines", color=styles[state.method].color)
     line, marker = {"color": INK, "width": 2}, {"color": INK, "size": 9, "symbol": "diamond"}
     hills.append(go.Scatter(x=rounded(middles), y=[*range(len(middles))], uid="medians", line=line, marker=marker))
@@ -418,7 +426,7 @@ def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
     """The axes for all steps at once, so that they do not move."""
     places = np.array([[at.uniformity, at.alignment] for *_, at, _ in _measured(state.seeds, state.kept)])
     low, high = places.min(axis=0), places.max(axis=0)
-    room = 0.2 * np.maximum(high - low, [0.1, 0.05])
+    room = np.maximum(high - low, [0.1, 0.05]) * [0.09, 0.2]
     across, up = np.transpose([np.maximum(low - room, [-np.inf, 0]), high + room])
     return rounded(across), rounded(up)
 
@@ -430,8 +438,9 @@ def _better(state: AlignmentUniformityState, across: list[float], up: list[float
     return go.Scatter(
         x=[across[0], right, right, across[0]],
         y=[up[0], up[0], top, top],
-        text=["", "", "", f"<br> both better than at step {start.step}"],
-        textposition="bottom right",
+        text=["", "", "\u00a0start" * (len(state.paths) > 1), "<br> both better"],
+        textposition=["top right"] * 3 + ["bottom right"],
+        cliponaxis=False,
         uid="better",
         mode="lines+text",
         fill="toself",

@@ -48,7 +48,6 @@ LOGGED = {  # by the trainer of sentence-transformers
     "eval_*uniformity": "uniformity",
     "eval_*effective_rank": "effective_rank",
 }
-INDENT = 6 * "\u00a0"  # of the range under the name at the end of a line
 SECONDS = 0.5  # between two pictures of a run that is going on
 
 
@@ -157,7 +156,7 @@ def summary(state: TrainingMonitorState) -> str:
 
 def explain(state: TrainingMonitorState) -> str:
     """The content, and the effects of the buttons."""
-    others = "A thick line is the mean of its runs. " * any(len(method.runs) > 1 for method in state.methods)
+    others = "Thin lines are runs, a thick line is their mean. " * any(len(method.runs) > 1 for method in state.methods)
     held = {
         "paused": " Paused: the weights are those of the step shown.",
         "stopped": " Stopped: the best weights so far are kept, in run.encoder.",
@@ -165,7 +164,7 @@ def explain(state: TrainingMonitorState) -> str:
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
     loss = " A loss near 0 does not prove learning." if state.every else ""
-    star = "A star marks kept weights. " * bool(state.told and len(state.told.runs) == 1)
+    star = "The star: the weights that are kept. " * bool(state.told and len(state.told.runs) == 1)
     score = "The dev score of graded pairs is 100 times their rank correlation."
     return others + star + score + loss + held
 
@@ -193,7 +192,7 @@ class TrainingMonitor(Panel):
     >>> row = {"step": 0, "score": 51.4, "alignment": 0.2, "uniformity": -1.5}
     >>> TrainingMonitor({"SimCSE": [[row], [row | {"score": 52.0}]]})
     No active run
-      SimCSE, mean of 2 runs: dev score 51.7 at step 0
+      SimCSE, mean of 2 runs, stands at step 0 (dev score 51.7)
       SimCSE  2 runs, best dev score 51.70 (51.40 to 52.00)
     """
 
@@ -422,18 +421,22 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     scored, told = column == "score", state.told
     runs, lines, steps, values = [], [], [], []
     for method in state.methods:
-        at, mean, low, high = over_runs(method.runs, column)
+        at, mean, *_ = over_runs(method.runs, column)
         uid = f"{column}: {method.uid}"
         runs.append(thin_lines([curve(rows, column) for rows in method.runs], f"{uid}: runs", method.color))
-        lines.append(_line(uid, at, mean, {"color": method.color, "width": 3}, method.name))
-        if scored and len(method.runs) > 1 and low:  # the range of the ends stands under the name
-            lines[-1].name += f'<br>{INDENT}<span style="font-size:11px">{low[-1]:.1f} to {high[-1]:.1f}</span>'
+        end = f" {mean[-1]:.1f}" if scored and mean else ""
+        lines.append(_line(uid, at, mean, {"color": method.color, "width": 3}, method.name + end))
         if method == told:
             steps, values = at, mean
     start = (steps[:1] + steps[-1:], values[:1] * 2) if scored else ([], [])
-    lines.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, "start", mode="lines"))
     room = _room([*runs, *lines]) if scored else None
     traces = [*runs, *(named_at_ends(lines, "names", room[1] - room[0]) if room else lines)]
+    written: dict[str, Any] = {
+        "mode": "lines+text",
+        "text": ["\u00a0start"][: len(start[0])],
+        "textposition": "bottom right",
+    }
+    traces.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, "start", **written))
     single = told is not None and len(told.runs) == 1
     best = [steps[int(np.argmax(values))]] if scored and single and values else []  # its weights are kept, too
     at_step = dict(zip(steps, values, strict=True))
@@ -452,8 +455,8 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     what = title.split(" (")[0]
     answer = (scored and not told and _ahead(state)) or (f"{what}: not measured yet" if told else title)
     if told and values:
-        name = escape(told.name) + f", mean of {len(told.runs)} runs" * (len(told.runs) > 1)
-        answer = _told(what, steps, values, f"{name}: dev score" if scored else "")
+        name = escape(told.name) + f", mean of {len(told.runs)} runs," * (len(told.runs) > 1)
+        answer = _told(what, steps, values, name if scored else "")
     y = {
         "title": {"text": title},
         **({"range": room} if scored else {"rangemode": "normal" if column == "uniformity" else "tozero"}),
@@ -462,15 +465,16 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
 
 
 def _told(what: str, steps: Sequence[int], values: Sequence[float], scored: str) -> str:
-    """The way of a curve from its start to its end; of a score (`scored` says of what), its best step, too."""
+    """The way of a curve from its start to its end; of a score (of `scored`), its best step, too."""
     first, last, best = values[0], values[-1], int(np.argmax(values))
     if not scored:
         way = "falls" if last < first else "rises"
         return f"{what} {way} from {first:.3g} to {last:.3g}" if len(values) > 1 else f"{what} {last:.3g}"
     told = best or len(values) - 1  # the end, if nothing is better than the start
-    gain = f", {abs(values[told] - first):.1f} {'above' if values[told] >= first else 'below'} the start" * bool(told)
-    end = f"; {last:.1f} at step {steps[-1]}" * (told < len(values) - 1)
-    return f"{scored} {values[told]:.1f} at step {steps[told]}{gain}{end}"
+    gain = f", {values[told] - first:+.1f}" * bool(told)
+    falls = told < len(values) - 1
+    way = f"{scored} {'peaks' if falls else 'stands'} at step {steps[told]} (dev score {values[told]:.1f}{gain})"
+    return way + f", then {last:.1f}" * falls
 
 
 def _ahead(state: TrainingMonitorState) -> str:
