@@ -44,9 +44,28 @@ def test_method_map_has_a_dot_where_a_method_differs(shown):
 def test_method_map_groups_by_family_or_by_year(shown):
     mine = "Mine\u00a0&lt;b&gt;"
     simcse = "SimCSE,\u00a0the\u00a0reference"
-    families = ["<b>baseline</b>", simcse, "<b>another loss</b>", mine, "Other", "<b>extra data</b>", "Rows"]
+    families = [
+        "<b>all 3</b>",
+        "<b>baseline</b>",
+        simcse,
+        "<b>another loss</b>",
+        mine,
+        "Other",
+        "<b>extra data</b>",
+        "Rows",
+    ]
     assert lines(shown) == families
-    years = ["<b>2021</b>", "Other", simcse, "<b>2022</b>: none", "<b>2023</b>", mine, "<b>no year</b>", "Rows"]
+    years = [
+        "<b>all 3</b>",
+        "<b>2021</b>",
+        "Other",
+        simcse,
+        "<b>2022</b>: none",
+        "<b>2023</b>",
+        mine,
+        "<b>no year</b>",
+        "Rows",
+    ]
     assert lines(shown, by="year") == years
     many = MethodMap(CARDS * 7)
     parts = many.planes()

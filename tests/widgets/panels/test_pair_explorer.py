@@ -66,10 +66,10 @@ def test_grades_out_of_order_are_named_with_their_kinds(pairs):
     """Under this encoder the pairs of grade 1 are the same word, those of grade 2 are not."""
     turned = Pairs(pairs.sentences1, pairs.sentences2, [1.0] * 4 + [2.0] * 4 + [0.0] * 4, subsets=pairs.subsets)
     turned = PairExplorer({"cone": Letters(0.1)}, turned, "a", "b").planes()[0]
-    assert turned.words.endswith("Grade 1 lies right of 2.")
-    assert turned.y["ticktext"] == ["grade 0<br>unrelated", "grade 1<br>same", "grade 2<br>same meaning"]
+    assert turned.words == "Grade 1 lies right of 2."
+    assert turned.traces[-1].text == ("grade 0: unrelated", "grade 1: same", "grade 2: same meaning")
     right = PairExplorer({"cone": Letters(0.1)}, pairs, "a", "b").planes()[0]
-    assert right.words.endswith("Every grade lies right of the grade below it.") and right.y["ticktext"][1] == "grade 2"
+    assert right.words == "Every grade lies right of the grade below it." and right.traces[-1].text[1] == "grade 2"
 
 
 def test_typing_a_sentence_moves_the_line(panel):

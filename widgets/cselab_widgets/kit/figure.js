@@ -84,7 +84,7 @@ const cselabFigure = (() => {
     const ends = words.filter((trace) => !centred(trace)).flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const beside = Math.max(widest(ends), widest(words.filter(centred).flatMap(({ text }) => text ?? [])) / 2);
     const scale = Math.max(scaled, scaleOf(data));
-    const margin = { l: bare ? 28 : 60, r: Math.min(beside + scale, width / 2.4), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 30 : 52 };
+    const margin = { l: bare ? 28 : 60, r: Math.min(beside + scale, width / 2.4), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 14 : 52 };
     const inCells = (change) => data.forEach((trace) => trace.text?.[0]?.map && (trace.text = trace.text.map((row) => row.map(change))));
     const form = /%\{z:\.1f\}/; // plotly.js would write a hyphen before numbers below 0
     for (const trace of data.filter(({ hovertemplate }) => form.test(hovertemplate))) {
@@ -114,7 +114,7 @@ const cselabFigure = (() => {
     if (xaxis.side === "top") {
       const heads = xaxis.ticktext ?? data[0].x;
       const column = (width - margin.l - margin.r) / heads.length;
-      const apart = (n) => 4 + Math.max(0, ...heads.slice(n).map((head, i) => (wide(head) + wide(heads[i])) / 2)); // the room that two need
+      const apart = (n) => 8 + Math.max(0, ...heads.slice(n).map((head, i) => (wide(head) + wide(heads[i])) / 2)); // the room that two need
       const inTurn = column < apart(1) && 2 * column > apart(2); // every second name stands a line higher
       const turned = column < apart(1) && !inTurn;
       xaxis.tickangle = turned ? -45 : 0;

@@ -120,7 +120,7 @@ def _pairs(cosines: Float[np.ndarray, " n"], bands: Bands, uid: str, hover: Sequ
         y=places,
         uid=f"{uid}: pairs",
         mode="markers",
-        marker={"color": color, "size": 4, "opacity": 0.7},
+        marker={"color": color, "size": 3, "opacity": 0.7},
         customdata=np.array([*enumerate(hover)], dtype=object),
         hovertemplate="%{customdata[1]}<extra></extra>",
     )
@@ -129,11 +129,12 @@ def _pairs(cosines: Float[np.ndarray, " n"], bands: Bands, uid: str, hover: Sequ
 def ridge_axes(bands: Bands, limits: tuple[float, float]) -> tuple[dict, dict]:
     """The axes for `ridges`; the name of the bands appears only where the names leave room."""
     across = {"title": {"text": "cosine"}, "range": list(limits), "zeroline": False}
+    ends = f"{bands.title} ({bands.names[0]}: unrelated, {bands.names[-1]}: same meaning)"
     up = {
         "range": [-0.25, len(bands) - 0.05],
         "tickvals": list(range(len(bands))),
         "ticktext": list(bands.names),
-        "title": {"text": bands.title if len(max(bands.names, key=len)) < 8 else ""},
+        "title": {"text": ends if len(max(bands.names, key=len)) < 8 else ""},
         "automargin": True,
         "showline": False,
         "ticks": "",

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from cselab.data import Pairs
 
 APART = 0.09  # of the plane: between two steps that are named
-LONG = 0.15  # of the plane: a way with a head
 WAYS = {  # spread better, pairs closer
     (True, True): "better on both",
     (True, False): "better spread, with pairs farther apart",
@@ -124,12 +123,12 @@ class AlignmentUniformityState(State):
 def planes(state: AlignmentUniformityState) -> list[Plane]:
     """Paths in the plane, and one checkpoint's cosines by grade.
 
-    Three traces per method: a small dot for each seed, its mean path, and an arrow along this to the current step.
+    Three traces per method: a small dot for each seed, its mean path, and the part up to the current step.
     Then the names of the steps of a method alone.
     """
     styles = category_styles(state.paths)
     across, up = _ranges(state)
-    arrows = [_arrow(state, method, styles[method]) for method in state.paths]
+    ways = [_way(state, method, styles[method]) for method in state.paths]
     traces = [_better(state, across, up)]
     for method in state.paths:
         color = styles[method].color
@@ -138,8 +137,8 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         traces.append(go.Scatter(**seeds, uid=f"{method}: seeds", mode="markers", marker=dots, hoverinfo="skip"))
         traces.append(_path_of(state, method, color))
     if len(state.paths) == 1:
-        arrows.append(_step_names(state))
-    traces += arrows
+        ways.append(_step_names(state))
+    traces += ways
     axes = (
         {"title": {"text": "\u2190 better: uniformity (spread more evenly)"}, "range": across},
         {"title": {"text": "\u2190 better: alignment (pairs closer)"}, "range": up},
@@ -349,27 +348,18 @@ def _path_of(state: AlignmentUniformityState, method: str, color: str) -> go.Sca
     )
 
 
-def _arrow(state: AlignmentUniformityState, method: str, style: Style) -> go.Scatter:
-    """The path up to the current step, which has a dot; its longest way has a head, if it is long."""
+def _way(state: AlignmentUniformityState, method: str, style: Style) -> go.Scatter:
+    """The path up to the current step, which has a dot."""
     travelled = state.travelled(method)
-    x, y = _places(travelled).values()
-    symbols, sizes = [style.symbol] * len(x), [0] * (len(x) - 1) + [14]
-    ways = np.linalg.norm(np.diff([x, y]) / np.ptp(_ranges(state), axis=1)[:, None], axis=0)
-    if ways.max(initial=0) > LONG:
-        at = int(ways.argmax())
-        x, y = (rounded(np.insert(each, at + 1, 0.4 * each[at] + 0.6 * each[at + 1])) for each in (x, y))
-        symbols.insert(at + 1, "arrow")
-        sizes.insert(at + 1, 16)
-    score, angle = travelled[-1].score, "previous" if len(travelled) > 1 else "up"  # the first point has no previous
+    score = travelled[-1].score
     return go.Scatter(
-        x=x,
-        y=y,
+        **_places(travelled),
         uid=f"{method}: travelled",
         name=method if len(state.steps) > 1 or score is None else f"{method}, {score:.1f}",
         hoverinfo="skip",
         mode="lines+markers",
         line={"color": style.color, "width": 2},
-        marker={"symbol": symbols, "size": sizes, "angleref": angle, "opacity": 1, "line": {"width": 0}},
+        marker={"symbol": style.symbol, "size": [0] * (len(travelled) - 1) + [14], "opacity": 1, "line": {"width": 0}},
         showlegend=len(state.paths) > 1,
     )
 

@@ -26,7 +26,7 @@ LISTED = 10  # selected sentences named beside the map
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
 COLORS = len(PALETTE) * len(SYMBOLS)
 READ = '<p class="cselab-read">Point at a dot to read its sentence; click it for its nearest.</p>'
-MORE = '<label class="cselab-more"><input type="checkbox"> show all</label>'  # after five, on a narrow page
+MORE = '<label class="cselab-more"><input type="checkbox"> show all {}</label>'  # after five, on a narrow page
 MORPH = 700  # milliseconds from one encoder or step to the next
 BARE = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": False, "constrain": "domain"}
 
@@ -256,12 +256,16 @@ def planes(state: EmbeddingMapState) -> list[Plane]:
     }
     traces = [*_lines(state, points), *_points(state, points)]
     across, up = ({**BARE, "range": limits} for limits in _limits(state))
-    title, reads = escape(_answer(state), quote=False), READ + _beside(state)
+    title, reads = escape(_answer(state), quote=False), _beside(state) + READ
     return [Plane(title, traces, across, up, square=True, tall=560, layout=layout, reads=reads)]
 
 
 def _titled(encoder: str, step: int | None) -> str:
     return encoder if step is None else f"{encoder}, step {step}"
+
+
+def _before(encoder: str, step: int | None) -> str:
+    return "before training" if step == 0 else _titled(encoder, step)
 
 
 def _answer(state: EmbeddingMapState) -> str:
@@ -278,11 +282,11 @@ def _answer(state: EmbeddingMapState) -> str:
             sum(state.alike(near.row) for near in data.neighbours(*one, state.focus))
             for one in [state.current, *others]
         )
-        beside = [f"; {_titled(*other)}: {found}" for other, found in zip(others, counts, strict=True)]
+        beside = [f" ({_before(*other)}: {found})" for other, found in zip(others, counts, strict=True)]
         return f"{title}: {count} of the {nearest} share its {kind}{''.join(beside)}"
     if not named or len(data.sentences) > SVG_POINTS:
         return title
-    beside = [f"{_titled(*other)}: {100 * data.shares(*other).mean():.0f} %" for other in others]
+    beside = [f"{_before(*other)}: {100 * data.shares(*other).mean():.0f} %" for other in others]
     sizes = np.array([len(rows) for rows in data.groups.values()])
     chance = 100 * (sizes * (sizes - 1)).sum() / (sizes.sum() * (sizes.sum() - 1))
     share = f"of the {data.count} nearest to each sentence, {100 * data.shares(*state.current).mean():.0f} %"
@@ -453,7 +457,7 @@ def _lines(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter]:
 
 
 def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | go.Scattergl]:
-    """A trace for each group of rows drawn alike; what is not highlighted fades, the group of the focus less."""
+    """A trace for each group of rows drawn alike; what is not highlighted fades."""
     data, bright = state.data, state.picked
     scatter = go.Scatter if len(data.sentences) <= SVG_POINTS else go.Scattergl
     size = 10 if len(data.sentences) <= 300 else 6
@@ -482,7 +486,7 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
                 hoverinfo="none",  # the sentence stands beside the map
                 selectedpoints=None if bright is None else np.flatnonzero(np.isin(rows, bright)).tolist(),
                 selected={"marker": {"opacity": 1}},
-                unselected={"marker": {"opacity": 0.6 if state.alike(rows[0]) else 0.25}},
+                unselected={"marker": {"opacity": 0.35}},
             )
         )
     return traces
@@ -513,7 +517,7 @@ def _beside(state: EmbeddingMapState) -> str:
         lines = "".join(_line(state, near.row, f"{near.cosine:.2f}") for near in state.nearest)
         head = f"<th>{escape(state.data.kind)}</th>" if any(state.data.names) else ""
         head += f'<th>nearest under {escape(_titled(*state.current))}</th><th class="number">cosine</th>'
-        return f"<table><tr>{head}</tr>{lines}</table>{MORE}"
+        return f"<table><tr>{head}</tr>{lines}</table>{MORE.format(len(state.nearest))}"
     if state.picked is not None:
         lines = "".join(_line(state, row) for row in state.picked[:LISTED])
         more = f"<p>and {len(state.picked) - LISTED} more</p>" if len(state.picked) > LISTED else ""

@@ -81,7 +81,11 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
     stages = list(STAGES)
     place: dict[int, float] = {}
     heads: dict[float, str] = {}
+    counted = [rows for _, rows in groups]
     below = 0.0
+    if title:
+        every = [row for row, card in enumerate(state.cards) if card.stages]  # not SimCSE itself
+        heads[-0.4], counted, below = f"<b>all {len(every)}</b>", [every, *counted], 1.4
     for name, rows in groups:
         below += HEAD
         heads[1 - below] = f"<b>{escape(LOSSES.get(name, name))}</b>" + ": none" * (not rows)
@@ -95,7 +99,7 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
                    hoverinfo="skip", line={"width": 2, "color": UNTOUCHED}),
         go.Scatter(
             x=[*range(len(stages))] * len(heads), y=[at for at in heads for _ in stages], uid=f"{uid}counts",
-            text=[f"<b>{state.touched(rows)[stage] or ''}</b>" for _, rows in groups for stage in stages],
+            text=[f"<b>{state.touched(rows)[stage] or ''}</b>" for rows in counted for stage in stages],
             mode="text", textposition="middle center", hoverinfo="skip",
         ),
     ]  # fmt: skip

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MOST_REMOVED = 10  # components that can be removed
 REMOVED = {"nothing": 0, "the mean": 1, **{f"mean + {k}": k + 1 for k in range(1, MOST_REMOVED + 1)}}
-BAND = 46  # pixels a ridge
+BAND = 65  # pixels a ridge
 OFFERED = 600  # pairs to choose from by keyboard; of more, so many evenly over the grades
 TYPED = ("A cook is peeling an onion.", "The chef peels some onions.")
 FURTHER = ("Nobody is peeling an onion.", "Parliament rejected the new tax.")
@@ -215,13 +215,13 @@ def planes(state: PairExplorerState) -> list[Plane]:
     limits = _limits(state, [trace for traces in hills.values() for trace in traces])
     for encoder, traces in hills.items():
         across, up = ridge_axes(bands, limits)
-        up |= {"range": [-0.55, len(bands) + 0.35], "title": {}}  # room for the name of the typed pair
-        up["ticktext"] = [f"grade {name}{_of_grade(state, encoder, at)}" for at, name in enumerate(bands.names)]
-        traces += [*_medians(state, encoder, limits[1]), *_typed(encoder, state.cosine(encoder), len(bands))]
+        up |= {"range": [-0.35, len(bands) + 0.3], "title": {}, "ticktext": [""] * len(bands)}  # room for "your pair"
+        named = [f"grade {name}{_of_grade(state, encoder, at)}" for at, name in enumerate(bands.names)]
+        at = [limits[0]] * len(bands), [*range(len(bands))]
+        traces += [*_typed(encoder, state.cosine(encoder), len(bands)), *_medians(state, encoder, limits[1])]
+        traces.append(written(*at, named, f"{encoder}: grades", "top right"))
         tall = max(300, BAND * len(bands))
-        words = f"This cosine exceeds those of {state.place(encoder):.0f} % of the graded pairs. "
-        words += out_of_order(state, encoder)
-        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, words=words))
+        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, words=out_of_order(state, encoder)))
     return drawn
 
 
@@ -241,14 +241,14 @@ def beaten(state: PairExplorerState, encoder: str, at: int) -> list[str]:
 
 
 def _of_grade(state: PairExplorerState, encoder: str, at: int) -> str:
-    """A line under a grade: its meaning, or the commonest kinds of its pairs where it is out of order."""
+    """The words after a grade: its meaning, or the commonest kinds of its pairs where it is out of order."""
     kinds, bands = state.data.pairs.subsets, state.data.bands
     if at in (0, len(bands) - 1):
-        return "<br>same meaning" if at else "<br>unrelated"
+        return ": same meaning" if at else ": unrelated"
     if not kinds or not beaten(state, encoder, at):
         return ""
     most = Counter(kinds[row] for row in bands.rows[at]).most_common(2)
-    return f"<br>{escape(', '.join(kind for kind, _ in most))}"
+    return f": {escape(', '.join(kind for kind, _ in most))}"
 
 
 def medians(state: PairExplorerState, encoder: str) -> list[float]:
@@ -288,8 +288,8 @@ def summary(state: PairExplorerState) -> str:
 def explain(state: PairExplorerState) -> str:
     """The explanation of the picture."""
     return (
-        "A hill has the pairs of one grade, and a large dot is its median: under a good encoder the large dots climb "
-        "to the right. Click a small dot to load its pair." + all_described(state.data.encoders.values())
+        "A hill has the pairs of one grade. Under a good encoder its large dot, the median, lies right of the dot "
+        "below. Click a small dot to load its pair." + all_described(state.data.encoders.values())
     )
 
 
@@ -457,7 +457,7 @@ def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:
 def _medians(state: PairExplorerState, encoder: str, end: float) -> list[go.Scatter]:
     """A dot at the median of each hill, joined: the path of a good encoder climbs to the right; the numbers beside."""
     middles = medians(state, encoder)
-    levels = [level + 0.12 for level in range(len(middles))]
+    levels = [*range(len(middles))]
     path = go.Scatter(
         x=rounded(middles),
         y=levels,
@@ -468,4 +468,4 @@ def _medians(state: PairExplorerState, encoder: str, end: float) -> list[go.Scat
         hovertemplate="median %{x:.2f}<extra></extra>",
     )
     told = [*(f"{middle:.2f}".replace("-", "\u2212") for middle in middles), "median"]
-    return [path, written([end] * len(told), [*levels, len(middles) + 0.12], told, f"{encoder}: numbers")]
+    return [path, written([end] * len(told), [*levels, len(middles)], told, f"{encoder}: numbers")]
