@@ -163,8 +163,8 @@ def _standing(state: AlignmentUniformityState) -> str:
     ways = sorted(groups.items(), key=lambda group: len(group[1]))
     if len(ways) == 1:
         (way, methods) = ways[0]
-        return "" if way == "at the start" else f": {'all are ' * (len(methods) > 1)}{way}"
-    told = [f"{' and '.join(methods)} {'are' if methods[1:] else 'alone is'} {way}" for way, methods in ways]
+        return "" if way == "at the start" else f": {'each is ' * (len(methods) > 1)}{way}"
+    told = [f"{' and '.join(methods)} {'are' if methods[1:] else 'is'} {way}" for way, methods in ways]
     if len(ways[-1][1]) > 1:
         told[-1] = f"the others are {ways[-1][0]}"
     return f": {'; '.join(told)}"
