@@ -210,7 +210,7 @@ def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
     assert 3 < len(inside) < 27
     lassoed(page, plot, [(left, top), (middle, top), (middle, bottom), (left, bottom), (left, top + 1)])
     told("selected", inside)
-    faded = plots.nth(0).locator('.point[style*="opacity: 0.25"]')
+    faded = plots.nth(0).locator('.point[style*="opacity: 0.35"]')
     expect(faded).to_have_count(30 - len(inside))
 
     # A click on a sentence, once the figure is at rest again.
@@ -262,7 +262,7 @@ def test_a_page_whose_plotly_js_comes_last_shows_the_plots(page, tmp_path, histo
 
     plot = page.locator(".cselab-panel")
     expect(plot).to_contain_text("Step 20")
-    point = plot.locator(".scatterlayer").last.locator(".trace:nth-child(6) .point").last  # the head of an arrow
+    point = plot.locator(".scatterlayer").last.locator(".trace:nth-child(6) .point").last  # the current step
     place = point.get_attribute("transform")
     plot.locator("input[type=range]").fill("0")
     expect(plot).to_contain_text("Step 0")
@@ -485,7 +485,7 @@ def test_a_lesson_goes_on_with_the_run_that_was_stopped_by_hand(open_notebook, l
 
     cell = panel(page, "monitor")
     # The run goes on in a thread, and was scored since it began.
-    expect(cell).to_contain_text(re.compile(r"score \d+\.\d at step [1-9]"))
+    expect(cell).to_contain_text(re.compile(r"at step [1-9]\d* \(dev score"))
     cell.get_by_role("button", name="stop").click()
     expect(cell).to_contain_text("Stopped: the best weights so far are kept")
     assert cell.evaluate(OVERLAPPING) == []
