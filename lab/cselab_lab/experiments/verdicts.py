@@ -214,11 +214,6 @@ class Verdict:
         return "undecided, short of the paper" if size == "smaller" else "undecided"
 
     @property
-    def holds(self) -> bool:
-        """Whether the claim holds, as far as its direction goes."""
-        return self.answer.startswith("smaller" if self.small else ("as large", "the same direction"))
-
-    @property
     def _size_in_the_paper(self) -> str:
         if self.published is None or self.interval is None:
             return ""

@@ -33,7 +33,7 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
     (heat,) = shown.figure().data
     assert shown.figure().layout.yaxis.ticktext == ("Mine &lt;b&gt;", "Other") and heat.x == ("Avg.", "SICK-R")
     assert [list(row) for row in heat.z] == [[1.5, 0.0], [-0.4, 0.0]]
-    assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "<i>+0.9</i>"]]
+    assert [list(row) for row in heat.text] == [["+1.5", "+0.3"], ["-0.4", "+0.9"]]
     assert heat.zmax == -heat.zmin == 1.5
     (plane,) = shown.planes()
     assert plane.title == "Mine &lt;b&gt; gains most over SimCSE, +1.5 in Avg."
@@ -46,7 +46,7 @@ def test_the_title_counts_the_intervals_that_reach_the_best(frame):
     frame.loc[1, ["gain", "gain_low", "gain_high"]] = [0.6, 0.4, 0.8]
     (plane,) = PaperVsOurs(frame, view="gains", baseline="SimCSE").planes()
     assert (
-        plane.title.endswith("+1.5 in Avg.; 1 other (\u2248) ties with it") and plane.y["ticktext"][1] == "Other \u2248"
+        plane.title.endswith("+1.5 in Avg.; 1 more (\u2248) tie with it") and plane.y["ticktext"][1] == "Other \u2248"
     )
 
 

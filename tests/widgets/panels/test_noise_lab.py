@@ -55,11 +55,9 @@ def test_the_neighbour_is_the_nearest_and_lies_along(lab):
 
 
 def test_noise_lab_draws_masks_one_by_one_in_their_ring(lab):
-    assert lab.state.drawn == lab.state.counts[-1] == 40 and not traces(lab)["newest"].visible
+    assert lab.state.drawn == lab.state.counts[-1] == 40
     few, all_of = traces(lab, drawn=3, sentence=2), traces(lab, sentence=2)
     assert few["dropout"].x == all_of["dropout"].x[:3]
-    newest = few["newest"]
-    assert newest.visible and (newest.x[1], newest.y[1]) == (few["dropout"].x[2], few["dropout"].y[2])
     radius = np.sqrt(np.mean(np.square(few["dropout"].x) + np.square(few["dropout"].y)))
     assert np.hypot(few["ring"].x[0], few["ring"].y[0]) == pytest.approx(radius, abs=1e-3)
     assert f"moves this sentence {radius:.2f}" in lab.planes(drawn=3, sentence=2)[0].title

@@ -24,7 +24,7 @@ def lab(views):
 def test_64_sentences_have_rank_64(lab):
     found = traces(lab)
     assert len(found["singular values"].x) == 64
-    assert found["missing"].x[0] == 64 and "32 directions are missing" in found["missing"].text[-1]
+    assert found["missing"].x[0] == 64 and found["missing: words"].text == ("32 directions<br>are missing",)
     assert "rank 64; at most 64 of 96" in lab.summary()
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from cselab_widgets import WordContributions
+from drawn import traces
 
 from cselab import SentenceEncoder
 from cselab.encoders import explain_cosine
@@ -18,9 +19,7 @@ ENCODERS = {
 
 
 def drawn(panel, number):
-    return {trace.uid: np.array(trace.z, dtype=float) for plane in panel.planes() for trace in plane.traces}[
-        f"{number}: pairs"
-    ]
+    return np.array(traces(panel)[f"{number}: pairs"].z, dtype=float)
 
 
 def test_the_cells_are_hundredths_of_the_cosine():
@@ -32,6 +31,7 @@ def test_the_cells_are_hundredths_of_the_cosine():
         np.testing.assert_allclose(cells, 100 * explain_cosine(ENCODERS[name], *PAIR).pairs, atol=0.0051)
         assert cells.sum() == pytest.approx(100 * parts.cosine, abs=0.5)
         assert f"{name}: cosine {parts.cosine:.2f}" in panel.planes()[number].title
+        assert traces(panel)[f"{number}: cosine"].text == (f"<b>=\u2009{parts.cosine:.2f}</b>",)
         (outline,) = panel.planes()[number].layout["shapes"]
         assert cells[int(outline["y0"] + 0.5), int(outline["x0"] + 0.5)] == cells.max()
         rows = panel.to_frame().query("encoder == @name")
@@ -55,7 +55,7 @@ def test_without_an_exact_sum_only_the_edges_are_drawn():
 def test_a_single_encoder_has_one_plane():
     """A single encoder has one plane and what cannot be shown is refused."""
     panel = WordContributions({"micro": MICRO}, *PAIR)
-    assert len(panel.figure().data) == 2 and "after" not in panel.controls()
+    assert len(panel.planes()) == 1 and "after" not in panel.controls()
     with pytest.raises(ValueError, match="encoders is empty"):
         WordContributions({})
     with pytest.raises(ValueError, match="after is 'flow'; choose one of"):

@@ -79,7 +79,7 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    const words = bare || xaxis.side === "top" ? [] : data.filter(({ mode }) => mode === "text");
+    const words = bare || xaxis.side === "top" ? [] : data.filter(({ mode, visible }) => mode === "text" && visible !== false);
     const centred = ({ textposition }) => /center$/.test(textposition); // its points: half of it may stand out, wherever it is
     const ends = words.filter((trace) => !centred(trace)).flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const beside = Math.max(widest(ends), widest(words.filter(centred).flatMap(({ text }) => text ?? [])) / 2);

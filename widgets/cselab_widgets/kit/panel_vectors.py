@@ -67,7 +67,8 @@ def described(encoder: Any) -> str:
 
 def all_described(encoders: Iterable[Any]) -> str:
     """A sentence that lists encoders, for the line under a picture."""
-    return f" The encoders: {'; '.join(map(described, encoders))}."
+    told = "; ".join(map(described, encoders)).replace("sentences of the world", "training sentences")
+    return f" The encoders: {told}."
 
 
 def named_views(

@@ -87,7 +87,7 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, length: float = 0.0, lo
     for line in lines:
         line.showlegend = False
         if line.visible is not False and line.y is not None and len(line.y) and (not log or line.y[-1] > 0):
-            mark = f'<span style="color:{line.line.color or INK}">\u2501</span>'  # a dash in its colour
+            mark = "" if line.line.dash else f'<span style="color:{line.line.color or INK}">\u2501</span>'
             ends.append((np.log10(line.y[-1]) if log else line.y[-1], line.x[-1], f"{mark}\u00a0{line.name}"))
     drawn = np.concatenate([np.asarray(line.y, dtype=float) for line in lines if line.y is not None])
     drawn = np.log10(drawn[drawn > 0]) if log else drawn

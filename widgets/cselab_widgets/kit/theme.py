@@ -30,7 +30,7 @@ SYMBOLS = ("circle", "diamond", "square", "triangle-up", "cross", "star")
 NUMERIC_SCALE = ("#7f96af", "#6c8db0", "#5984b0", "#447ab0", "#2c70af", "#0465af")
 
 # For matrices: blue above zero, vermilion below, and the page's background near zero.
-DIVERGING = ((0, POSITIVE), (0.5, "rgba(128, 128, 128, 0.06)"), (1, ANCHOR))
+DIVERGING = ((0, POSITIVE), (0.4999, "rgba(194, 82, 0, 0.05)"), (0.5001, "rgba(0, 114, 178, 0.05)"), (1, ANCHOR))
 
 TITLE, TEXT, AXIS, TICK = 15, 14, 13, 12  # pixels
 

@@ -25,7 +25,7 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import SameArray, dropout_views, sentences_or_world, stacked_views
 from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, rounded, written
-from ..kit.theme import INK, NEGATIVE, PALETTE, POSITIVE
+from ..kit.theme import ANCHOR, AXIS, INK, NEGATIVE, POSITIVE
 
 POINTS = 25  # of each curve
 TICKS = 21  # cosines of the batch below it, from the lowest to the highest
@@ -304,6 +304,7 @@ def _four(given: Any, name: str) -> np.ndarray:
 def _cosines(state: LossLabState) -> Plane:
     values = state.cosines().numpy().round(3)
     heat = heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}", scale=True)
+    heat.colorbar.title = {"text": "cosine", "font": {"size": AXIS}}
     words = "Rows are sentences, columns their second views; positives lie on the diagonal."
     own, others = (part.mean() for part in _split(state.cosines()))
     return matrix(f"Step {state.step}: positives average {own:.2f}, negatives {others:.2f}", heat, "sentence", words)
@@ -314,11 +315,12 @@ def _shares(state: LossLabState) -> Plane:
     count = len(carried[state.loss])
     every = list(range(1, count + 1))
     lines = _lines(state, "shares", {name: (every, y) for name, y in carried.items()}, "%{x} negatives: %{y:.0f} %")
+    first = lines[1].y[0]
     return Plane(
-        f"{state.loss}: the hardest of {count} negatives carries {lines[1].y[0]:.0f} % of the push",
-        named_at_ends(lines, "shares: names", 100.0),
-        {"title": {"text": "negatives of a sentence, the hardest first"}, **decades([1, count])},
-        {"title": {"text": "share of the push, %"}, "range": [0, 112], "dtick": 25},
+        f"{state.loss}: the hardest of {count} negatives carries {first:.0f} % of the push",
+        _named(state, lines, "shares", ([1], [first], [f"<b>{first:.0f} %</b>"]), "bottom right", 100.0),
+        {"title": {"text": f"k, of the {count} negatives of a sentence"}, **decades([1, count])},
+        {"title": {"text": "share of the push by the hardest k, %"}, "range": [0, 112], "dtick": 25},
         words="At a lower temperature, fewer negatives carry the push.",
     )
 
@@ -351,36 +353,46 @@ def _curves(state: LossLabState) -> Plane:
     others = f"the positive stays at {positive}, the other" if state.pair == "negative" else "the"
     ends = [LOW, HIGH], np.interp([LOW, HIGH], lines[1].x, lines[1].y).tolist()
     told = [f"<b>{y:.2g}</b> at {x}<br>\u00a0" for x, y in zip(*ends, strict=True)]  # above the ticks
-    told = written(
-        *ends, told, "gradients: told", "top left", mode="markers+text", marker={"size": 9, "color": PALETTE[0]}
-    )
-    title, note = _answer(state, lines[1])
     return Plane(
-        title,
-        [*named_at_ends(lines, "gradients: names"), ticks, told],
-        {"title": {"text": f"cosine of the {state.pair}"}},
+        _answer(state, lines[1]),
+        [*_named(state, lines, "gradients", (*ends, told), "top left"), ticks],
+        {"title": {"text": f"cosine of the {state.pair}"}, "range": [LOWEST - 0.05, 1.05]},
         y,
-        words=f"One {state.pair} moves; {others} negatives at {negatives}. Ticks are {state.pair}s of the batch.{note}",
+        words=f"One {state.pair} moves; {others} negatives at {negatives}. "
+        f"Between two ticks lie {100 // (TICKS - 1)} % of the batch's {state.pair}s.",
     )
 
 
-def _answer(state: LossLabState, line: go.Scatter) -> tuple[str, str]:
-    """The caption of the chosen loss's curve, and a note on a pull of negatives that is too weak to be seen."""
+def _named(
+    state: LossLabState,
+    lines: list[go.Scatter],
+    of: str,
+    dots: tuple[Any, Any, list[str]],
+    place: str,
+    length: float = 0.0,
+) -> list[go.Scatter]:
+    """The lines with their names at their ends, where there are two, and dots (x, y, text) on them."""
+    named = named_at_ends(lines, f"{of}: names", length)
+    for trace in named[len(lines) :]:
+        trace.visible = state.loss != REFERENCE
+    marker = {"size": 9, "color": ANCHOR}
+    return [*named, written(*dots, f"{of}: told", place, mode="markers+text", marker=marker)]
+
+
+def _answer(state: LossLabState, line: go.Scatter) -> str:
+    """The caption of the chosen loss's curve."""
     x, y = np.array(line.x), np.array(line.y)
-    low, high = (line.y[line.x.index(cosine)] for cosine in (LOW, HIGH))
+    low, high = (float(f"{line.y[line.x.index(cosine)]:.2g}") for cosine in (LOW, HIGH))  # as they are written
     if state.pair == "positive":
         if y.max() > 1e-9:
-            return f"{state.loss} pushes positives apart", ""
-        return f"{state.loss}: positives at {LOW} are pulled {_times(low / high)} as hard as at {HIGH}", ""
-    title = f"{state.loss}: negatives at {HIGH} are pushed {_times(high / low)} as hard as at {LOW}"
+            return f"{state.loss} pushes positives apart"
+        return f"{state.loss}: positives at {LOW} are pulled {_times(low / high)} as hard as at {HIGH}"
     turns = np.flatnonzero((y[:-1] < 0) & (y[1:] > 0))
-    if not len(turns):
-        return title, ""
-    at = turns[0]
-    zero = x[at] - y[at] * (x[at + 1] - x[at]) / (y[at + 1] - y[at])
-    if -y.min() > 0.01 * y.max():
-        return f"{state.loss} pulls negatives below a cosine of {zero:.2f} together", ""
-    return title, f" Below {zero:.2f} the loss pulls, too weakly to be seen here."
+    if len(turns) and -y.min() > 0.01 * y.max():
+        at = turns[0]
+        zero = x[at] - y[at] * (x[at + 1] - x[at]) / (y[at + 1] - y[at])
+        return f"{state.loss} pulls negatives below a cosine of {zero:.2f} together"
+    return f"{state.loss}: negatives at {HIGH} are pushed {_times(high / low)} as hard as at {LOW}"
 
 
 def _times(ratio: float) -> str:
@@ -388,8 +400,8 @@ def _times(ratio: float) -> str:
 
 
 STYLES = {
-    "InfoNCE": {"color": PALETTE[7], "dash": "dash", "width": 2, "shape": "spline"},
-    "chosen": {"color": PALETTE[0], "width": 3.5, "shape": "spline"},
+    "InfoNCE": {"color": NEGATIVE, "dash": "dash", "width": 2, "shape": "spline"},
+    "chosen": {"color": ANCHOR, "width": 3.5, "shape": "spline"},
 }
 
 
@@ -424,18 +436,22 @@ def _run(state: LossLabState) -> Plane:
                 "size": [12 if step == state.step else 6 for step in steps],
                 "symbol": ["circle", "square"][side],
                 "opacity": 1,
+                "line": {"width": 0},
             },
             hovertemplate="step %{x}: %{y:.3f}<extra>" + name + "</extra>",
         )
-        for side, (name, color) in enumerate((("positives", POSITIVE), ("negatives", NEGATIVE)))
+        for side, (name, color) in enumerate((("positives", ANCHOR), ("negatives", NEGATIVE)))
     ]
     lowest = min(min(row) for row in means)
     y = {"title": {"text": "mean cosine"}, "range": [min(-0.05, round(lowest - 0.05, 2)), 1.04]}
-    apart = means[steps.index(state.step)]
+    first, now = means[0], means[steps.index(state.step)]
+    before, gap = (own - others for own, others in (first, now))
+    title = f"The gap {'grows' if gap > before else 'shrinks'} from {before:.2f} to {gap:.2f}"
+    if state.step == steps[0]:
+        title = f"Positives and negatives are {gap:.2f} apart"
     return Plane(
-        f"Positives and negatives are {apart[0] - apart[1]:.2f} apart",
+        title + ": negatives fall more" * (gap > before and now[0] < first[0]),
         named_at_ends(lines, "run: names"),
         {"title": {"text": "step"}},
         y,
-        words=f"Mean cosines of the batch; larger marks are step {state.step}.",
     )

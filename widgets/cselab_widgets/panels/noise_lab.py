@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 LARGEST_K = 20  # the largest K
 VARIANCES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+SIDES = (("positives", POSITIVE), ("negatives", NEGATIVE))
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-SQUARE = 430  # pixels of height
+SQUARE = 540  # pixels of height
 DRAWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)  # masks, one by one at first
 
 
@@ -301,19 +302,19 @@ def _cloud(state: NoiseLabState) -> Plane:
         _dots(np.concatenate([[*(r * circle), [np.nan] * 2] for r in grid]), "grid", **clear, line={"color": FAINT}),
         _dots(radius * circle, "ring", **clear, fill="toself", fillcolor="rgba(0, 114, 178, 0.10)",
               line={"color": ANCHOR, "dash": "dot", "width": 2}),
-        _dots(np.stack([0 * dots[0], dots[drawn - 1]]), "newest", **clear, line={"color": ANCHOR, "width": 2},
-              visible=drawn < len(dots)),
         _dots(dots[:drawn], "dropout", hoverinfo="skip", mode="markers", marker={"color": ANCHOR, "size": 8}),
         _dots(np.zeros((1, 2)), "off-dropout", hoverinfo="skip", mode="markers",
               marker={"color": ANCHOR, "symbol": "diamond", "size": 16}),
         _dots(np.array([[distance, 0]]), "neighbour", hoverinfo="skip", mode="markers",
               marker={"color": NEGATIVE, "symbol": "diamond", "size": 16}),
-        written(rounded(-grid), [0] * len(grid), [f"{r:g}" for r in grid], "distances", "middle center"),
+        written(rounded(-grid), [0] * len(grid), [f"{r:g}" * bool(abs(r - radius) > 0.3 * step) for r in grid],
+                "distances", "middle center"),
+        written([0], rounded([-1.1 * radius]), [f"mean {radius:.2f}"], "mean", "bottom center"),
         written(rounded([0, distance]), [0, 0], ["<br>no dropout", "<br>nearest<br>sentence"], "names",
                 "bottom center"),
     ]  # fmt: skip
     this, nearest = (textwrap.shorten(state.sentences[one], 70, placeholder=" \u2026") for one in (row, other))
-    ends = rounded([-1.1 * grid[-1], 1.1 * grid[-1]])
+    ends = rounded([-1.05 * grid[-1], 1.05 * grid[-1]])
     bare = {"range": ends, "showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
     beyond = int((clouds.radius > clouds.distance).sum())
     return Plane(
@@ -323,7 +324,8 @@ def _cloud(state: NoiseLabState) -> Plane:
         bare,
         square=True,
         reads=f"<p>This sentence: \u201c{escape(this)}\u201d</p><p>Nearest: \u201c{escape(nearest)}\u201d</p>"
-        "<p>A dot is one mask; the ring is their mean radius. "
+        "<p>A dot is one mask, at its true distance. To the right is the nearest sentence, up is where the cloud is "
+        "widest. "
         f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther than to the nearest sentence.</p>",
         tall=SQUARE,
     )
@@ -335,7 +337,7 @@ def _dots(points: np.ndarray, uid: str, **look: Any) -> go.Scatter:
 
 def _cosines(state: NoiseLabState) -> Plane:
     traces, places = [], list(range(len(KINDS)))[::-1]  # the first on top
-    for side, name, color in ((0, "positives", POSITIVE), (1, "negatives", NEGATIVE)):
+    for side, (name, color) in enumerate(SIDES):
         quantiles = [np.quantile(state.cosines[kind][side], QUANTILES) for kind in KINDS]
         low, first, middle, third, high = (rounded(column) for column in np.transpose(quantiles))
         traces.append(
@@ -353,25 +355,24 @@ def _cosines(state: NoiseLabState) -> Plane:
                 line={"color": color},
             )
         )
-        mark = f'<span style="color:{color}">\u25a0</span>\u00a0{name}'
-        at, place = (places[0] + 0.36, "top center") if side else (places[0] - 0.36, "bottom center")
-        traces.append(written([middle[0]], [at], [mark], f"{name}: name", place))
     how = ("one mask", f"\u03c3\u00b2 = {state.variance:g}", f"K = {state.mean_of}", "no mask")
     apart = [float(one.mean() - other.mean()) for one, other in state.cosines.values()]
     gaps = [f"\u00a0\u00a0gap {gap:.2f}" for gap in apart]
     traces.append(written([1.03] * len(gaps), places, gaps, "means apart"))
+    does = "shrinks" if apart[1] < apart[0] else "widens"
     return Plane(
-        f"Added noise moves the gap of positives and negatives from {apart[0]:.2f} to {apart[1]:.2f}",
+        f"Added noise {does} the gap of positives and negatives from {apart[0]:.2f} to {apart[1]:.2f}",
         traces,
         {"title": {"text": "cosine"}, "range": [min(low) - 0.03, 1.03]},
         {
             "tickvals": places,
             "ticktext": [f"{kind}<br>{words}" for kind, words in zip(KINDS, how, strict=True)],
             "ticks": "",
-            "range": [-0.6, 3.8],
+            "range": [-0.6, 3.5],
         },
         tall=290,
         words="Boxes hold half of the pairs, whiskers 90 %. The gap is the difference of the means. A larger gap is "
         "not better: with no mask, a positive is the vector itself and teaches nothing.",
         layout={"boxmode": "group"},
+        key="".join(f"<span><b style='color:{color}'>\u25a0</b> {name}</span>" for name, color in SIDES),
     )

@@ -13,7 +13,6 @@ import plotly.graph_objects as go
 
 from ..kit.fields import State, shown
 from ..kit.inputs import filled_frame
-from ..kit.number_table import number_table
 from ..kit.panel import Panel
 from ..kit.planes import Plane, rounded, written
 from ..kit.theme import INK, ROLES
@@ -95,13 +94,6 @@ class PaperVsOursState(State):
     def of_gains(self) -> bool:
         """Whether effects are drawn, gains over the baseline, and not scores, which differ more between encoders."""
         return bool(self.shown["gain"].notna().any())
-
-    @property
-    def of_points(self) -> bool:
-        """Whether the column is a score, of which more is better, and not a number of the geometry."""
-        from cselab_lab.experiments.verdicts import GEOMETRY
-
-        return self.column not in GEOMETRY
 
     @property
     def measure(self) -> str:
@@ -210,19 +202,20 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     tests, methods, lines = state.tests, state.rows[: -len(state.single) or None] or state.rows, state.lines
     cells = [[lines.get((method, test)) for test in tests] for method in methods]
     coloured, rows = state.frame["gain"].where(state.decided, 0.0).to_numpy(), state.frame.to_dict("records")
+    limit = max(1.0, float(np.abs(coloured).max(initial=0.0)))
     heat = go.Heatmap(
         z=[[None if line is None else rounded([coloured[line]])[0] for line in row] for row in cells],
         x=tests,
         y=list(range(len(methods))),
-        text=[["" if line is None else _gain_cell(rows[line]) for line in row] for row in cells],
+        text=[["" if line is None else f"{rows[line]['gain']:+.1f}" for line in row] for row in cells],
         hovertext=[["" if line is None else _gain_in_words(rows[line]) for line in row] for row in cells],
         texttemplate="%{text}",
         textfont={"size": 13},
         hoverinfo="text",
         uid="gains",
         colorscale=COLOURS,
-        zmin=-_limit(coloured),
-        zmax=_limit(coloured),
+        zmin=-limit,
+        zmax=limit,
         showscale=False,
         xgap=1,
         ygap=1,
@@ -235,8 +228,7 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     best, title = lines.get((methods[0], tests[0])), counted(state)
     if best is not None:
         title = f"{methods[0]} gains most over {state.baseline}, {rows[best]['gain']:+.1f} in {tests[0]}"
-        many = len(others)
-        title += f"; {many} other{'s' * (many > 1)} (\u2248) tie{'s' * (many == 1)} with it" * (many > 0)
+        title += f"; {len(others)} more (\u2248) tie with it" * bool(others)
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), key=_key(state))]
 
 
@@ -248,16 +240,6 @@ def _key(state: PaperVsOursState) -> str:
     colours = chip.format(COLOURS[-1][1], "above " + escape(state.baseline)) + chip.format(COLOURS[0][1], "below")
     tie = "; \u2248: the interval reaches that of the best" * (len(state.tied) > 1)
     return f"{colours}<span>no colour: the 95 % interval contains 0{tie}</span>"
-
-
-def _gain_cell(one: Mapping[str, Any]) -> str:
-    """A gain; in italics one without an interval."""
-    return f"<i>{one['gain']:+.1f}</i>" if np.isnan(one["gain_low"]) else f"{one['gain']:+.1f}"
-
-
-def _limit(values: np.ndarray) -> float:
-    """The gain of the strongest colour: the largest there is, and at least a point."""
-    return max(1.0, float(np.abs(values).max(initial=0.0)))
 
 
 def _gain_in_words(one: Mapping[str, Any]) -> str:
@@ -334,11 +316,12 @@ def details(state: PaperVsOursState) -> str:
 
 def _single_runs(state: PaperVsOursState) -> str:
     """The gains of rows of single runs, which have no interval, in a fold."""
-    gain, single = state.frame["gain"], [row for row in state.rows if row in state.single]
-    cells = [[state.lines.get((row, test)) for test in state.tests] for row in single]
-    texts = [["" if line is None else f"{gain[line]:+.1f}".replace("-", "\u2212") for line in row] for row in cells]
-    table = number_table(["", *state.tests], zip(map(escape, single), texts, strict=True))
-    return f"<details><summary>{len(single)} rows of single runs, not tested</summary>{table}</details>" * bool(single)
+    table = state.frame.pivot(index="row", columns="column", values="gain")
+    table = table.loc[[row for row in state.rows if row in state.single], state.tests]
+    text = table.to_html(index_names=False, float_format="{:+.1f}".format, na_rep="", border=0)
+    return f"<details><summary>{len(table)} rows of single runs, not tested</summary>{text}</details>" * bool(
+        len(table)
+    )
 
 
 class PaperVsOurs(Panel):
@@ -442,9 +425,10 @@ def _said(verdict: "Verdict", claim: "Hypothesis", baseline: str) -> str:
     higher, lower = claim.labels[0], claim.labels[-1]
     of_row = isinstance(claim, Above) and baseline in claim.labels
     name, sign = (lower, -1) if of_row and higher == baseline else (higher if of_row else verdict.claim, 1)
-    both = {"here": verdict.ours, "paper": verdict.published}
     numbers = ", ".join(
-        f"{where} {sign * value:+.{verdict.digits}f}" for where, value in both.items() if value is not None
+        f"{where} {sign * value:+.{verdict.digits}f}"
+        for where, value in (("here", verdict.ours), ("paper", verdict.published))
+        if value is not None
     )
     words = verdict.answer.replace("as large as in", "compatible with") + f" ({numbers})" * bool(numbers)
     return re.sub(r"(?<!\w)-(?=\w)", "\u2212", f"{name}: {words}")
@@ -453,7 +437,8 @@ def _said(verdict: "Verdict", claim: "Hypothesis", baseline: str) -> str:
 def _told(verdicts: "Sequence[Verdict]") -> str:
     """The first claim that holds, and how many do; nothing before a run."""
     ran = [verdict for verdict in verdicts if verdict.sample]
-    held = [verdict for verdict in ran if verdict.holds]
+    said = "as large", "the same direction"
+    held = [verdict for verdict in ran if verdict.answer.startswith("smaller" if verdict.small else said)]
     if not held:
         return f"None of {len(ran)} claims holds here" * bool(ran)
     too = ", too," * (held[0].published is not None)
@@ -542,9 +527,11 @@ def _cells(state: PaperVsOursState) -> dict[str, dict[str, str]]:
 
 
 def _unit(state: PaperVsOursState) -> str:
+    from cselab_lab.experiments.verdicts import GEOMETRY
+
     what, baseline = state.column, escape(state.baseline)
     if state.of_gains:
-        what = f"points of {what} over {baseline}" if state.of_points else f"{what} minus that of {baseline}"
+        what = f"{what} minus that of {baseline}" if what in GEOMETRY else f"points of {what} over {baseline}"
     if state.measure == state.column or state.shown["ours"].isna().all():
         return what
     return f"{what} (ours: {state.measure})"

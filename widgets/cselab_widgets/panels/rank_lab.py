@@ -254,20 +254,21 @@ def _singular_values(state: RankLabState) -> Plane:
     missing = go.Scatter(
         x=[rank, end, end, rank],
         y=[low, low, high, high],
-        text=["", "", "", f" <br>  {end - rank} directions are missing" if rank < 0.7 * end else ""],
-        textposition="bottom right",
         uid="missing",
-        mode="lines+text",
+        mode="lines",
         fill="toself",
         fillcolor=EXCLUDED,
         line={"width": 0, "color": INK},
         hoverinfo="skip",
         visible=rank < end,
     )
+    words = [f"{end - rank} directions<br>are missing"]
+    middle = [(rank + end) / 2], [float(np.sqrt(low * high))]
+    told = written(*middle, words, "missing: words", "middle center", visible=rank < 0.7 * end)
     return Plane(
         f"{_rows(state)} span {'all' if rank == end else f'only {rank} of'} {end} directions",
-        [missing, line],
-        {"title": {"text": f"direction, of D = {end}"}, "range": [0, end]},
+        [missing, line, told],
+        {"title": {"text": f"direction (of {end})"}, "range": [0, end], "tickvals": [rank, end][end < 1.2 * rank :]},
         {"title": {"text": "singular value"}, **axis},
         words="As in the loss, correlations include the mean of the sentences: so the first singular value is large. "
         + ("Barlow Twins can reach 0." if rank == end else "Missing directions keep Barlow Twins above 0."),
@@ -325,7 +326,9 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
             uid=f"{name}: this batch",
             mode="lines+markers+text",
             text=[f"  measured {loss:.3g}", f"  at best {lowest:.3g}"],
-            textposition=[f"{side} {'left' if state.size > far / 4 else 'right'}" for side in ("top", below)],
+            textposition=[
+                f"{side} {'left' if state.size > far / part else 'right'}" for side, part in (("top", 8), (below, 4))
+            ],
             line={"color": OURS, "width": 2, "dash": "dot"},
             marker={
                 "color": OURS,

@@ -200,15 +200,19 @@ def planes(state: WhiteningLabState) -> list[Plane]:
     before, after, _ = whitened.measured.values()
     few, width = _too_few(state), state.width // state.groups
     units = before["variance"] or 1.0, after["variance"]
-    white = f"variance 1, covariance {after['covariance'] / units[1]:.2f}" + ", 0 within a group" * state.grouped
+    sizes = [numbers["covariance"] / unit for numbers, unit in zip((before, after), units, strict=True)]
+    found = covariance(whitened.batch_after).diagonal() / units[1]
+    equal = "every variance 1" if f"{found.min():.2g} {found.max():.2g}" == "1 1" else "variances still differ"
+    white = f"{equal}, covariance {'0 within a group, else ' * state.grouped}{round(sizes[1], 2):g}"
     return [
         _covariance(
-            f"Before ({escape(state.source)}): variance 1, covariance {before['covariance'] / units[0]:.2f}",
+            f"Before: variances differ, channels covary (mean size {sizes[0]:.2f})",
             "before",
             whitened.batch,
             units[0],
             whitened,
-            f"{state.batch_size} sentences; {min(CHANNELS, state.width)} of {state.width} channels are shown.",
+            f"{state.batch_size} sentences, {escape(state.source)}; "
+            f"{min(CHANNELS, state.width)} of {state.width} channels are shown.",
         )._replace(key=KEY),
         _covariance(
             f"After: only {state.batch_size - 1} of {width} directions are left" if few else f"After: {white}",
@@ -216,7 +220,7 @@ def planes(state: WhiteningLabState) -> list[Plane]:
             whitened.batch_after,
             units[1],
             whitened,
-            few or "The same sentences, whitened.",
+            few,
         ),
         _spectra(state, whitened),
         _two_channels(state, whitened),
@@ -341,11 +345,10 @@ def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
         square=True,
         tall=520,
         layout={"transition": {"duration": 450, "easing": "cubic-in-out", "ordering": "traces first"}},
-        reads=f'<p>A dot is a sentence: <span style="color:{BEFORE}">\u25cf</span> where it was, '
-        f'<span style="color:{AFTER}">\u25cf</span> where it is at this stage. The ellipse is two standard deviations '
-        "from the mean in each direction. Whitening makes it a circle. Play the stages and follow the large dot.</p>"
-        + number_table(["stage", "variances", "covariance"], numbers)
-        + "<p>Whitening all channels takes the same steps.</p>",
+        reads=f'<p>A <span style="color:{AFTER}">\u25cf</span> is a sentence'
+        + f', <span style="color:{BEFORE}">\u25cf</span> where it was' * (state.stage > 0)
+        + ". The ellipse is two standard deviations from the mean in each direction. Whitening makes it a circle. "
+        "Play the stages and follow the large dot.</p>" + number_table(["stage", "variances", "covariance"], numbers),
     )
 
 
@@ -384,10 +387,12 @@ def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
                 hovertemplate="axis %{x}: %{y:.3g}<extra>" + part + "</extra>",
             )
         )
-    _, after, others = (float(f"{values.max():.2g}") for values in whitened.variances.values())
-    white = "No" if others > 3 * after else "Nearly"
+    _, after, held_out = whitened.variances.values()
+    widest = int(held_out.argmax())
+    others, batch = (float(f"{values[widest]:.2g}") for values in (held_out, after))
+    white = "No" if others > 3 * batch else "Nearly"
     return Plane(
-        f"{white}: along an axis their variance is up to {others:,g}, that of the whitened batch up to {after:g}",
+        f"{white}: their variance reaches {others:,g} where the batch has {batch:g}",
         named_at_ends(lines, "spectrum names", log=True),
         {"title": {"text": "principal axis of the batch, largest first"}},
         {"title": {"text": "variance along the axis"}, **decades(np.concatenate([line.y for line in lines]))},

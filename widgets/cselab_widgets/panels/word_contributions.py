@@ -13,7 +13,7 @@ from cselab.encoders.words import CosineParts, explain_cosine
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import all_described
-from ..kit.planes import Plane, heatmap
+from ..kit.planes import Plane, heatmap, written
 from ..kit.theme import INK
 from .pair_explorer import TYPED, typed_in
 
@@ -71,7 +71,7 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
     pairs, sums = np.full((2, n + 1, m + 1), np.nan)
     sums[:n, m], sums[n, :m] = 100 * parts.of_first, 100 * parts.of_second
     if parts.pairs is not None:
-        pairs[:n, :m], sums[n, m] = 100 * parts.pairs, 100 * parts.cosine
+        pairs[:n, :m] = 100 * parts.pairs
     else:  # one column, with a gap between the sentences
         rows, columns = [*first, "", *second], ["without the word, the cosine falls by"]
         sums = np.concatenate([sums[:, m], sums[n, :m]])[:, None]
@@ -93,11 +93,13 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
     if parts.pairs is not None:
         width["title"], height["title"] = (
             {"text": "words of the second sentence"},
-            {"text": "words of the first sentence"},
+            {"text": "words of the first sentence", "standoff": 12},
         )
         row, column = divmod(int(parts.pairs.argmax()), m)  # the cell that the title names
         ends = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
         shapes.append({**ends, "line": {"color": INK, "width": 2.5}})
+    corner = written([m], [n], [f"<b>=\u2009{parts.cosine:.2f}</b>"], f"{number}: cosine", "middle center")
+    traces.append(corner.update(textfont_size=11, visible=bool(shapes)))
     title = f"{escape(name)}: cosine {parts.cosine:.2f}, {escape(top(parts))}"
     height |= {"autorange": "reversed", "automargin": True}
     return Plane(title, traces, {**width, "side": "top"}, height, layout={"shapes": shapes})
