@@ -290,6 +290,7 @@ IN_README = {
     "whitened, no training": "plain, whitened",
     "SimCSE": "SimCSE",
     "Focal-InfoNCE": "Focal-InfoNCE",
+    "WhitenedCSE": "WhitenedCSE, 3 passes",
 }
 
 
@@ -407,10 +408,16 @@ SimCSE differs from it by | results | wiki | SimCSE, static and last layer | \
 plain, whitened, static and last layer | Avg. | 1
 smaller than 0.5. At [CLS], SimCSE is | results | wiki | SimCSE | plain, whitened | Avg. | 1
 with each seed, though | results | wiki | Focal-InfoNCE | SimCSE | Avg. | 1
-In the mean it is below SimCSE: | results | wiki | Focal-InfoNCE, static and last layer | \
+So are WhitenedCSE's | results | wiki | WhitenedCSE, 3 passes | SimCSE | Avg. | 1
+and ImSimCSE (released)'s | results | wiki | ImSimCSE, released | SimCSE | Avg. | 1
+ImSimCSE (paper) is below SimCSE: | results | wiki | ImSimCSE, paper | SimCSE | Avg. | 1
+below SimCSE.** Focal-InfoNCE: | results | wiki | Focal-InfoNCE, static and last layer | \
 SimCSE, static and last layer | Avg. | 1
-at [CLS].** WhitenedCSE's | results | wiki | WhitenedCSE, 3 passes | SimCSE | Avg. | 1
-and ImSimCSE (paper) is below SimCSE: | results | wiki | ImSimCSE, paper | SimCSE | Avg. | 1
+ImSimCSE (released): | results | wiki | ImSimCSE, released, static and last layer | \
+SimCSE, static and last layer | Avg. | 1
+ImSimCSE (paper): | results | wiki | ImSimCSE, paper, static and last layer | SimCSE, static and last layer | Avg. | 1
+to -2.4). WhitenedCSE: | results | wiki | WhitenedCSE, 3 passes, static and last layer | \
+SimCSE, static and last layer | Avg. | 1
 """
 
 
