@@ -38,7 +38,7 @@ class Gate:
 def test_the_best_score_is_the_highest_and_not_the_last():
     rows = [{"step": step, "score": score} for step, score in ((0, 50.0), (2, 60.0), (4, 55.0))]
     said = summary(replace(TrainingMonitor().state, rows=rows, others={"before": [rows, rows[:1]]}))
-    assert "run peaks at step 2 (dev score 60.0, +10.0), then 55.0" in said
+    assert "run peaks at step 2 (dev score 60.0, +10.0), ends at 55.0" in said
     assert "before  2 runs, best dev score 55.00 (50.00 to 60.00)" in said
 
 
@@ -129,7 +129,7 @@ def test_seeds_are_thin_lines_about_their_mean(history):
 @pytest.mark.parametrize(
     "scores, told",
     [
-        ([50, 60, 55], "peaks at step 1 (dev score 60.0, +10.0), then 55.0"),
+        ([50, 60, 55], "peaks at step 1 (dev score 60.0, +10.0), ends at 55.0"),
         ([50, 55, 60], "stands at step 2 (dev score 60.0, +10.0)"),
         ([50, 40, 45], "stands at step 2 (dev score 45.0, -5.0)"),
         ([50], "stands at step 0 (dev score 50.0)"),
@@ -143,9 +143,9 @@ def test_the_title_tells_the_best_step_and_the_end(scores, told):
 @pytest.mark.parametrize(
     "scores, answer",
     [
-        (([53, 55], [55, 54]), "Undecided: b ends highest, dev score 54.5; next a, 54.0 (2 runs each)"),
-        (([53, 54], [56, 55]), "b ends highest, dev score 55.5; next a, 53.5 (2 runs each)"),
-        (([53], [55, 56]), "Undecided: b ends highest, dev score 55.5; next a, 53.0 (1 to 2 runs each)"),
+        (([53, 55], [55, 54]), "Undecided: b ends highest, dev score 54.5; a at 54.0 (2 runs each)"),
+        (([53, 54], [56, 55]), "b ends highest, dev score 55.5; a at 53.5 (2 runs each)"),
+        (([53], [55, 56]), "Undecided: b ends highest, dev score 55.5; a at 53.0 (1 to 2 runs each)"),
     ],
 )
 def test_methods_are_undecided_if_runs_overlap_or_one_ran_once(scores, answer):

@@ -167,7 +167,7 @@ def _standing(state: AlignmentUniformityState) -> str:
     told = [f"{' and '.join(methods)} {'are' if methods[1:] else 'is'} {way}" for way, methods in ways]
     if len(ways[-1][1]) > 1:
         told[-1] = f"the others are {ways[-1][0]}"
-    return f": {'; '.join(told)}"
+    return f", from the start: {'; '.join(told)}"
 
 
 def summary(state: AlignmentUniformityState) -> str:

@@ -474,7 +474,7 @@ def _told(what: str, steps: Sequence[int], values: Sequence[float], scored: str)
     gain = f", {values[told] - first:+.1f}" * bool(told)
     falls = told < len(values) - 1
     way = f"{scored} {'peaks' if falls else 'stands'} at step {steps[told]} (dev score {values[told]:.1f}{gain})"
-    return way + f", then {last:.1f}" * falls
+    return way + f", ends at {last:.1f}" * falls
 
 
 def _ahead(state: TrainingMonitorState) -> str:
@@ -489,7 +489,7 @@ def _ahead(state: TrainingMonitorState) -> str:
     (end, lowest, _, _, best), *others = sorted(ends, reverse=True)
     few, many = (of(count for *_, count, _ in ends) for of in (min, max))
     undecided = "Undecided: " * (few < 2 or any(highest >= lowest for _, _, highest, *_ in others))
-    beside = f"; next {others[0][-1]}, {others[0][0]:.1f}" if others else ""
+    beside = f"; {others[0][-1]} at {others[0][0]:.1f}" if len(others) == 1 else ""
     runs = f"{few} to {many} runs" if few < many else f"{few} run{'s' * (few > 1)}"
     return f"{undecided}{best} ends highest, dev score {end:.1f}{beside} ({runs} each)"
 

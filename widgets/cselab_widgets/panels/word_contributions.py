@@ -76,6 +76,7 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         rows, columns = [*first, "", *second], ["without the word, the cosine falls by"]
         sums = np.concatenate([sums[:, m], sums[n, :m]])[:, None]
         pairs = np.full_like(sums, np.nan)
+    pairs[np.abs(pairs) < 0.05] = 0  # "0.0" has no colour
     traces = [
         heatmap(pairs.round(2), f"{number}: pairs", inside, "%{y} and %{x}: %{z:.1f}"),
         heatmap(sums.round(2), f"{number}: words", edge if parts.pairs is None else NO_COLOR, "%{y}, %{x}: %{z:.1f}"),
@@ -98,7 +99,7 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         row, column = divmod(int(parts.pairs.argmax()), m)  # the cell that the title names
         ends = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
         shapes.append({**ends, "line": {"color": INK, "width": 2.5}})
-    corner = written([m], [n], [f"<b>=\u2009{parts.cosine:.2f}</b>"], f"{number}: cosine", "middle center")
+    corner = written([m], [n], [f"<b>{100 * parts.cosine:.1f}</b>"], f"{number}: cosine", "middle center")
     traces.append(corner.update(textfont_size=11, visible=bool(shapes)))
     title = f"{escape(name)}: cosine {parts.cosine:.2f}, {escape(top(parts))}"
     height |= {"autorange": "reversed", "automargin": True}
