@@ -113,7 +113,8 @@ def collect(folder: Path, class_list: Sequence[str] = ()) -> tuple[list[Answer],
             left_out.append(f"{path} holds no guess that was compared, and no check")
         answers += given
     absent = dict.fromkeys(name for name in class_list if name not in {student for student, _ in read})
-    answers += [Answer(name, "", "nothing", "", "", _missing(name, left_out), "not run") for name in absent]
+    below = [line.removeprefix(f"{folder}") for line in left_out]
+    answers += [Answer(name, "", "nothing", "", "", _missing(name, below), "not run") for name in absent]
     return sorted(answers, key=lambda answer: (answer.lesson, answer.student)), left_out
 
 

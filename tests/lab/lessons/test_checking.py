@@ -98,6 +98,9 @@ def test_two_lessons_without_a_change_are_not_called_equal(tmp_path):
 
 
 def test_a_student_whose_file_is_cut_did_hand_in(tmp_path):
+    """A name in the path of the folder itself is no hand-in."""
+    tmp_path = tmp_path / "jon"
+    tmp_path.mkdir()
     copyfile(bundled_notebooks() / "00_tour.ipynb", tmp_path / "00_tour_ada.ipynb")
     (tmp_path / "00_tour_jo.ipynb").write_text('{"cells": [')
     answers, _ = collect(tmp_path, ["jo", "jon"])
