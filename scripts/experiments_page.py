@@ -18,7 +18,7 @@ RESULTS = Path(__file__).resolve().parents[1] / "results"
 WORDS = f"""\
 What the words say of a claim, by the 95 % interval of its difference over the seeds:
 
-* *as large as in the paper*: in the direction claimed, and the interval reaches the paper's number (give or take the
+* *compatible with the paper*: in the direction claimed, and the interval reaches the paper's number (give or take the
   standard deviation that the paper prints, where it prints one);
 * *the same direction, smaller* (or *larger*): in the direction claimed, and the paper's number lies outside; *the same
   direction* alone, where the paper prints no number;

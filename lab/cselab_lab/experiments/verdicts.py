@@ -185,7 +185,7 @@ class Verdict:
     def answer(self) -> str:
         """Direction and size, each as far as the interval decides it.
 
-        * "as large as in the paper": the claimed direction, and the interval reaches the paper's number, within the
+        * "compatible with the paper": the claimed direction, and the interval reaches the paper's number, within the
           paper's own spread.
         * "the same direction, smaller" or "larger": the interval does not reach the paper's number. "the same
           direction" by itself where the paper prints no number; "the same direction, smaller than D" where the whole
@@ -204,7 +204,7 @@ class Verdict:
         if self.small:
             return limit if within else "the opposite" if low >= self.margin or high <= -self.margin else "undecided"
         size = self._size_in_the_paper
-        if low > 0 and size.startswith("as large"):
+        if low > 0 and size.startswith("compatible"):
             return size
         if low > 0 or high < 0:
             direction = "the same direction" if low > 0 else "the opposite"
@@ -219,7 +219,7 @@ class Verdict:
             return ""
         if self.interval[1] < self.published - self.published_spread:
             return "smaller"
-        return "larger" if self.interval[0] > self.published + self.published_spread else "as large as in the paper"
+        return "larger" if self.interval[0] > self.published + self.published_spread else "compatible with the paper"
 
     def record(self) -> dict[str, Any]:
         """All fields, for JSON."""

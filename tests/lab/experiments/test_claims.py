@@ -39,8 +39,8 @@ def test_the_exact_test_counts_changes_of_sign_and_its_least_is_said():
 @pytest.mark.parametrize(
     ("gains", "published", "answer"),
     [
-        ((1.0, 1.4, 0.6), 1.2, "as large as in the paper"),
-        ((0.1, 0.12, 0.08), 0.1, "as large as in the paper"),  # and small, as the paper has it
+        ((1.0, 1.4, 0.6), 1.2, "compatible with the paper"),
+        ((0.1, 0.12, 0.08), 0.1, "compatible with the paper"),  # and small, as the paper has it
         ((1.0, 1.2, 0.8), 12.0, "the same direction, smaller"),
         ((1.0, 1.2, 0.8), 0.1, "the same direction, larger"),
         ((1.0, 1.2, 0.8), None, "the same direction"),
@@ -80,7 +80,7 @@ def test_the_spread_that_the_paper_prints_counts():
     gains, published = seeds(1.0, 1.2, 0.8), paper(1.5)
     assert judge(UP, "STS-B", published, gains).answer == "the same direction, smaller"
     spread = judge(UP, "STS-B", published, gains, spreads={"a": 0.3, "b": 0.4})
-    assert spread.published_spread == pytest.approx(0.5) and spread.answer == "as large as in the paper"
+    assert spread.published_spread == pytest.approx(0.5) and spread.answer == "compatible with the paper"
     assert str(spread).endswith("the paper has +1.5 ± 0.5")
     rising = Trend("rises", ("a", "b"))
     assert judge(rising, "STS-B", published, gains, spreads={"a": 0.3, "b": 0.4}).published_spread == pytest.approx(0.5)
@@ -125,7 +125,7 @@ def test_every_declared_claim_is_the_papers_and_tells_large_small_and_opposite_d
     if isinstance(claim, Equivalent):
         assert large.answer == "the opposite" and tiny.answer.startswith("smaller than")
     elif isinstance(claim, Order):
-        assert large.answer.startswith(("the same direction", "as large"))
+        assert large.answer.startswith(("the same direction", "compatible"))
         assert verdict(0.0).answer.startswith("undecided")
     else:
         assert large.answer.startswith("the same direction")

@@ -72,7 +72,7 @@ def test_claims_are_answered_from_the_same_numbers(read):
     assert answers["whitening by itself helps"].answer == "the same direction, larger"
     assert answers["whitening by itself helps"].published == pytest.approx(1.56)
     third = answers["the third view helps after whitening"]
-    assert third.answer == "as large as in the paper" and third.ours == pytest.approx(0.6)
+    assert third.answer == "compatible with the paper" and third.ours == pytest.approx(0.6)
     hardly = answers["a third dropout view by itself hardly helps"]
     assert hardly.answer == "the opposite" and hardly.ours == pytest.approx(-1.0)
 

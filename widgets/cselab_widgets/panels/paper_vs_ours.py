@@ -430,14 +430,14 @@ def _said(verdict: "Verdict", claim: "Hypothesis", baseline: str) -> str:
         for where, value in (("here", verdict.ours), ("paper", verdict.published))
         if value is not None
     )
-    words = verdict.answer.replace("as large as in", "compatible with") + f" ({numbers})" * bool(numbers)
+    words = verdict.answer + f" ({numbers})" * bool(numbers)
     return re.sub(r"(?<!\w)-(?=\w)", "\u2212", f"{name}: {words}")
 
 
 def _told(verdicts: "Sequence[Verdict]") -> str:
     """The first claim that holds, and how many do; nothing before a run."""
     ran = [verdict for verdict in verdicts if verdict.sample]
-    said = "as large", "the same direction"
+    said = "compatible", "the same direction"
     held = [verdict for verdict in ran if verdict.answer.startswith("smaller" if verdict.small else said)]
     if not held:
         return f"None of {len(ran)} claims holds here" * bool(ran)
