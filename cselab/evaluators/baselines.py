@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 
 from cselab._util.arguments import NonNegativeInt, PositiveInt, Texts, checked
-from cselab.data import DataError, read_lines, read_sentences
+from cselab.data import read_sentences
 from cselab.data.pairs import PairSource
 from cselab.encoders.any_encoder import as_encoder, encode
 from cselab.encoders.speed import Precision
@@ -73,7 +73,7 @@ class StaticEmbeddings:
 
     A sentence none of whose tokens is in the table gets the mean of the table.
 
-    See also: `from_glove` for text files of word vectors, `from_encoder` for a model's own input embeddings.
+    See also: `from_encoder` for a model's own input embeddings.
     """
 
     pooling = "mean of static vectors"
@@ -82,31 +82,6 @@ class StaticEmbeddings:
     def __init__(self, table: Float[np.ndarray, "v d"], tokenize: Any, name: str = "static") -> None:
         self.table, self.tokenize, self.name = table, tokenize, name
         self.embedding_dimension = table.shape[1]
-
-    @classmethod
-    def from_glove(cls, path: str | Path) -> "StaticEmbeddings":
-        """Read lines of a word and its numbers, as GloVe and fastText write them (a header is passed over).
-
-        Raises:
-            DataError: a line of a different length, a value that is not a number, or no vector.
-        """
-        rows: dict[str, int] = {}
-        vectors: list[np.ndarray] = []
-        for number, line in enumerate(read_lines(path), start=1):
-            fields = line.rstrip().split(" ")
-            if fields[0] in rows or (number == 1 and len(fields) == 2):
-                continue
-            width = len(vectors[0]) if vectors else len(fields) - 1
-            vectors.append(_numbers(fields[1:], width, f"{path}, line {number}"))
-            rows[fields[0]] = len(rows)
-        if not vectors:
-            raise DataError(f"{path}: no word vectors in the file")
-
-        def tokenize(sentence: str) -> list[int]:
-            entries = (rows.get(word, rows.get(word.lower())) for word in sentence.split())
-            return [row for row in entries if row is not None]
-
-        return cls(np.stack(vectors), tokenize, name=f"averaged {Path(path).name}")
 
     @classmethod
     def from_encoder(cls, encoder: Any) -> "StaticEmbeddings":
@@ -235,9 +210,8 @@ def named_encoder(
     """The encoder for `evaluate` with this name on the command line.
 
     Args:
-        name: "random"; "word-overlap"; "static:FILE" for averaged word vectors of a GloVe text file;
-            "static:ENCODER" for the averaged input embeddings of an encoder; otherwise an encoder's bundled
-            name, folder or hub name.
+        name: "random"; "word-overlap"; "static:ENCODER" for the averaged input embeddings of an encoder; otherwise an
+            encoder's bundled name, folder or hub name.
         pooling, representation, device, precision: those of an encoder that has them; see
             `SentenceEncoder.from_pretrained`.
 
@@ -251,8 +225,6 @@ def named_encoder(
     if precision != "fp32" and (static or name in ("word-overlap", "random")):
         raise ValueError(f"{name} has no network and accepts no precision, got {precision!r}: leave it out")
     if static:
-        if Path(source).is_file():
-            return StaticEmbeddings.from_glove(source)
         return StaticEmbeddings.from_encoder(SentenceEncoder.from_pretrained(source))
     if name == "word-overlap":
         return word_overlap
@@ -264,16 +236,13 @@ def named_encoder(
 
 
 def with_baselines(
-    encoder: Encoder,
-    text: str | Path = "world",
-    word_vectors: str | Path | None = None,
-    transforms: Sequence[str] = ("whitening", "flow"),
+    encoder: Encoder, text: str | Path = "world", transforms: Sequence[str] = ("whitening", "flow")
 ) -> dict[str, Encoder | PairScorer]:
     """An encoder and its baselines, by name, each for `evaluate`.
 
-    A random encoder, word overlap, averaged word vectors from a GloVe text file where one is given, the encoder's
-    own averaged input embeddings where it has them, its shape with random weights, the encoder, and its vectors
-    transformed after a fit on a text (see `fitted`). They share one pass of the encoder over the same sentences.
+    A random encoder, word overlap, the encoder's own averaged input embeddings where it has them, its shape with
+    random weights, the encoder, and its vectors transformed after a fit on a text (see `fitted`). They share one pass
+    of the encoder over the same sentences.
 
     Args:
         encoder: any argument of `cselab.encoders.as_encoder`.
@@ -281,9 +250,6 @@ def with_baselines(
     encoder = as_encoder(encoder)
     once = _Once(encoder)
     beside: dict[str, Encoder | PairScorer] = {"random": RandomEncoder(), "word overlap": word_overlap}
-    if word_vectors is not None:
-        glove = StaticEmbeddings.from_glove(word_vectors)
-        beside[glove.name] = glove
     if hasattr(encoder, "backbone"):
         own = StaticEmbeddings.from_encoder(encoder)
         beside[own.name] = own
@@ -311,7 +277,6 @@ def evaluate_beside(
     tasks: Sequence[str] | None = None,
     *,
     text: str | Path = "world",
-    word_vectors: str | Path | None = None,
 ) -> dict[str, Scores]:
     """The scores of the encoders of `with_baselines`, by name; `cselab_lab.tables` shows them side by side.
 
@@ -319,10 +284,10 @@ def evaluate_beside(
 
     Args:
         suite, data, tasks: as in `evaluate`.
-        text, word_vectors: as in `with_baselines`.
+        text: as in `with_baselines`.
     """
     scores = {}
-    for name, model in with_baselines(encoder, text, word_vectors).items():
+    for name, model in with_baselines(encoder, text).items():
         try:
             scores[name] = evaluate(model, suite, data, tasks)
         except NeedsVectors:
@@ -345,13 +310,3 @@ class _Once:
         if (sentences, options) != self.asked:
             self.asked, self.vectors = (list(sentences), options), encode(self.encoder, sentences, **options)
         return self.vectors
-
-
-def _numbers(fields: list[str], width: int, place: str) -> Float[np.ndarray, " d"]:
-    try:
-        vector = np.array(fields, dtype=np.float32)
-    except ValueError as error:
-        raise DataError(f"{place}: not a word and its numbers ({error})") from None
-    if not len(vector) or len(vector) != width:
-        raise DataError(f"{place}: {len(vector)} numbers, {width} expected")
-    return vector

@@ -1,4 +1,3 @@
-import gzip
 from types import SimpleNamespace
 
 import numpy as np
@@ -6,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from tiny import make_encoder, make_sentences, write_checkpoint
 
-from cselab.data import DataError, MissingFile, Pairs
+from cselab.data import MissingFile, Pairs
 from cselab.evaluators import (
     RandomEncoder,
     StaticEmbeddings,
@@ -21,15 +20,6 @@ from cselab.evaluators import (
 )
 from cselab.metrics import DegenerateEmbeddings
 from cselab.transforms import BertFlow, BertWhitening
-
-GLOVE = "dog 1 0 0\nThe 0 1 0\nruns 0 0 1\n"
-
-
-@pytest.fixture
-def glove(tmp_path):
-    path = tmp_path / "glove.txt"
-    path.write_text(GLOVE)
-    return path
 
 
 def test_the_random_encoder_knows_a_text_again():
@@ -46,40 +36,6 @@ def test_the_random_encoder_knows_a_text_again():
 )
 def test_word_overlap_is_intersection_over_union(first, second, overlap):
     assert word_overlap([first], [second]) == [overlap]
-
-
-KNOWN = {  # in capitals where the table has them, else in lower case; without a known word the mean of the table
-    "dog runs": [1 / 2, 0, 1 / 2],
-    "dog dog unknown runs": [2 / 3, 0, 1 / 3],
-    "The": [0, 1, 0],
-    "the dog": [1, 0, 0],
-    "DOG": [1, 0, 0],
-    "xyzzy": [1 / 3] * 3,
-}
-
-
-def test_static_embeddings_are_the_mean_of_the_known_words(glove, tmp_path):
-    with gzip.open(tmp_path / "with a header.txt.gz", "wt") as file:
-        file.write("3 3\n" + GLOVE)
-    for path in (glove, tmp_path / "with a header.txt.gz"):
-        encoder = StaticEmbeddings.from_glove(path)
-        assert encoder.encode([*KNOWN]) == pytest.approx(np.array([*KNOWN.values()]))
-        assert encoder.name == f"averaged {path.name}"
-
-
-@pytest.mark.parametrize(
-    "content, message",
-    [
-        ("dog 1 2\ncat 1\n", r"bad\.txt, line 2: 1 numbers, 2 expected"),
-        ("dog 1 2\ncat 1 x\n", r"bad\.txt, line 2: not a word and its numbers"),
-        ("", r"bad\.txt: no word vectors"),
-    ],
-)
-def test_a_bad_line_of_word_vectors_is_named(tmp_path, content, message):
-    path = tmp_path / "bad.txt"
-    path.write_text(content)
-    with pytest.raises(DataError, match=message):
-        StaticEmbeddings.from_glove(path)
 
 
 def test_a_models_own_input_embeddings_are_averaged():
@@ -180,24 +136,22 @@ def test_a_transform_that_cannot_be_fitted_says_why(tmp_path, corpus):
 # ------------------------------------------------------------------------------------ by name, side by side
 
 
-def test_encoders_and_baselines_have_names(tmp_path, glove):
+def test_encoders_and_baselines_have_names(tmp_path):
     folder = write_checkpoint(tmp_path / "tiny")
     assert named_encoder("word-overlap") is word_overlap
     assert isinstance(named_encoder("random"), RandomEncoder)
-    assert named_encoder(f"static:{glove}").name == "averaged glove.txt"
     assert named_encoder(f"static:{folder}").name.startswith("input embeddings of ")
     assert named_encoder(str(folder), pooling="cls").pooling == "cls"
     with pytest.raises(ValueError, match="none"):
         named_encoder(f"static:{tmp_path}/none")
 
 
-def test_an_encoder_stands_beside_its_baselines(corpus, glove, scored):
+def test_an_encoder_stands_beside_its_baselines(corpus, scored):
     encoder = make_encoder()
-    found = evaluate_beside(encoder, scored, text=corpus, word_vectors=glove)
+    found = evaluate_beside(encoder, scored, text=corpus)
     assert list(found) == [
         "random",
         "word overlap",
-        "averaged glove.txt",
         "input embeddings of tiny",
         "tiny with random weights (seed 0)",
         "tiny",
@@ -207,7 +161,6 @@ def test_an_encoder_stands_beside_its_baselines(corpus, glove, scored):
     for name, alone in {
         "random": RandomEncoder(),
         "word overlap": word_overlap,
-        "averaged glove.txt": StaticEmbeddings.from_glove(glove),
         "input embeddings of tiny": StaticEmbeddings.from_encoder(encoder),
         "tiny with random weights (seed 0)": random_weights(encoder),
         "tiny": encoder,

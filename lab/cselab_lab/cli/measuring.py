@@ -47,8 +47,7 @@ def evaluate(
 ) -> int:
     """Score an encoder; fails if a task has no score.
 
-    ENCODER is a folder or name, `random`, `word-overlap`, `static:FILE` (averaged word vectors of a GloVe text
-    file) or `static:ENCODER` (averaged input embeddings).
+    ENCODER is a folder or name, `random`, `word-overlap`, or `static:ENCODER` (averaged input embeddings).
     """
     options.check_fit(posthoc, fit)
     from cselab.evaluators import evaluate as score
@@ -137,7 +136,6 @@ def _cells(record: Any) -> dict[str, Any]:
 @click.command(cls=Command)
 @options.encoder
 @options.several(*MEASURED)
-@click.option("--glove", type=options.TEXT_FILE, help="text file of word vectors to average")
 @click.option(
     "--fit",
     type=options.FIT,
@@ -145,7 +143,7 @@ def _cells(record: Any) -> dict[str, Any]:
     help="text file to fit whitening and flow on, or world: 5000 of its sentences",
 )
 @options.several(*OUTPUT_OPTIONS)
-def baselines(encoder: str, glove: Path | None, fit: str, json_file: Path | None, form: str, **given: Any) -> int:
+def baselines(encoder: str, fit: str, json_file: Path | None, form: str, **given: Any) -> int:
     """Score an encoder and simple baselines.
 
     The baselines are chance, word overlap, averaged word vectors, random weights, BERT-whitening and
@@ -156,7 +154,7 @@ def baselines(encoder: str, glove: Path | None, fit: str, json_file: Path | None
 
     suites, tasks = _suites_and_tasks(given)
     model = options.open_encoder(encoder, given["pooling"], given["device"])
-    by_name = evaluate_beside(model, suites, given["data"], tasks, text=fit, word_vectors=glove)
+    by_name = evaluate_beside(model, suites, given["data"], tasks, text=fit)
     options.print_table({name: scores.scores for name, scores in by_name.items()}, form)
     for name, scores in by_name.items():
         for failed, reason in scores.failures.items():

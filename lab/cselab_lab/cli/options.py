@@ -156,7 +156,7 @@ TRANSFORM = CheckedValue("NAME", names.check_transform, lambda: names.names("tra
 
 encoder = argument("encoder", type=ENCODER, is_eager=True, help=ENCODERS)
 scored = argument(
-    "encoder", type=SCORED, is_eager=True, help="bundled name, folder, hub name, random, word-overlap or static:FILE"
+    "encoder", type=SCORED, is_eager=True, help="bundled name, folder, hub name, random, word-overlap or static:ENCODER"
 )
 pooling = click.option(
     "--pooling",
