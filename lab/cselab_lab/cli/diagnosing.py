@@ -26,9 +26,8 @@ SCORES = options.CheckedValue("FILE", lambda name: Path(name) if Path(name).is_d
 @click.option("--corpus", type=options.TEXT_FILE, help="the training corpus, to look for faults in it")
 @click.option("--test", type=PAIRS_TASK, help="an STS task or a file of pairs, to look for its pairs in the corpus")
 @options.several(options.column, options.pooling, options.data_folder)
-@click.option("--page", type=options.OUTPUT_FILE, help="write a page with pictures to this file (.html)")
 @options.several(options.text_form, options.quiet)
-def diagnose(subject: str, test: str | None, pooling: str | None, page: Path | None, form: str, **given: Any) -> int:
+def diagnose(subject: str, test: str | None, pooling: str | None, form: str, **given: Any) -> int:
     """Check a run, an encoder or vectors for known faults.
 
     Prints the number and the threshold of each sign, and advice for each fault. Exits with 1 if a fault was found.
@@ -49,8 +48,6 @@ def diagnose(subject: str, test: str | None, pooling: str | None, page: Path | N
         options.print_result(diagnosis, form)
     else:
         _print_signs(diagnosis)
-    if page is not None:
-        diagnosis.write_page(page)
     return bool(diagnosis.findings)
 
 
@@ -59,10 +56,7 @@ def _print_signs(diagnosis: Any) -> None:
     from cselab_lab.diagnosis.report import not_checked
     from cselab_lab.diagnosis.signs import SIGNS
 
-    found, checked = len(diagnosis.findings), len(diagnosis.metrics)
-    faults = "no faults" if not found else "1 fault" if found == 1 else f"{found} faults"
-    told = f"{diagnosis.subject}: {faults}, {checked} of {checked + len(diagnosis.unseen)} signs checked"
-    terminal.print_line(told, "bold red" if found else "bold green")
+    terminal.print_line(diagnosis.headline, "bold red" if diagnosis.findings else "bold green")
     rows = {}
     for name, value in diagnosis.metrics.items():
         sign = SIGNS[name]
@@ -70,9 +64,7 @@ def _print_signs(diagnosis: Any) -> None:
         rows[name] = {"": "FAULT" if sign.is_met(value) else "ok", "number": f"{value:.3g}", "fault if": limit}
     options.print_table(rows, "text")
     for finding in diagnosis.findings:
-        click.echo()
-        terminal.print_line(finding.name.upper(), "bold red")
-        click.echo(f"  why   {finding.reason}.\n  do    {finding.advice}")
+        click.echo(f"\n{finding}")
     for line in not_checked(diagnosis.unseen):
         click.echo(line)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import pictures
 from .signs import sign
 
 if TYPE_CHECKING:
@@ -22,7 +21,6 @@ SHORT = 8
     "the share of the layers after the pooling that still have their initial weights",
     "The vectors pass through random weights. Evaluate without them: representation='backbone', a pooling other than "
     "cls_pooler; or train them.",
-    pictures.cosines,
     above=0.0,
 )
 def untrained_layers(seen: "Evidence") -> float | None:
@@ -56,7 +54,6 @@ def looks_fresh(layer: Any) -> bool:
     "points that a different pooling gains at finding a sentence from half of its words",
     "Open the encoder with the pooling used in training: --pooling cls, mean or last_token. See the model card or the "
     "run.",
-    pictures.cosines,
     above=16.0,
 )
 def wrong_pooling(seen: "Evidence") -> float | None:
@@ -80,7 +77,6 @@ def wrong_pooling(seen: "Evidence") -> float | None:
     "the change of a vector when the batch has a longer text, as a share of the vector's length",
     "The vector of a text depends on its neighbours. Give the pooling the attention mask, and compute means over the "
     "marked tokens, not over the padding.",
-    pictures.norms,
     above=0.05,
 )
 def padding_leaks(seen: "Evidence") -> float | None:

@@ -1,12 +1,9 @@
-"""The result of a diagnosis: the number of each sign, and reason, advice and picture of each fault."""
+"""The result of a diagnosis: the number of each sign, and reason and advice of each fault."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from cselab._util.writing import write_text
 
 from .signs import SIGNS, Sign
 
@@ -49,9 +46,8 @@ class Finding:
         """The remedy."""
         return self.sign.advice
 
-    def figure(self) -> Any:
-        """The picture that shows it, a plotly figure."""
-        return self.sign.picture(self.evidence)
+    def __str__(self) -> str:
+        return f"{self.name.upper()}\n  why   {self.reason}.\n  do    {self.advice}"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -85,42 +81,24 @@ class Diagnosis:
     unseen: list[str]
 
     def __str__(self) -> str:
-        lines = [f"{self.subject}: {self._count()}"]
-        for finding in self.findings:
-            lines += [f"\n{finding.name.upper()}", f"  why   {finding.reason}.", f"  do    {finding.advice}"]
-        return "\n".join([*lines, *([""] if self.unseen else []), *not_checked(self.unseen)])
+        return "\n\n".join(filter(None, [self.headline, *map(str, self.findings), "\n".join(not_checked(self.unseen))]))
 
     def _repr_html_(self) -> str:
-        return self._html(lambda finding: "")
-
-    def _html(self, picture: Callable[[Finding], str]) -> str:
         parts = [
-            f"<h4>{escape(one.name)}</h4><p>{escape(one.reason)}.</p><p><b>{escape(one.advice)}</b></p>{picture(one)}"
+            f"<h4>{escape(one.name)}</h4><p>{escape(one.reason)}.</p><p><b>{escape(one.advice)}</b></p>"
             for one in self.findings
         ]
         unseen = "".join(f"<p>{escape(line[0].upper() + line[1:])}</p>" for line in not_checked(self.unseen))
-        return f"<p>{escape(self.subject)}: {self._count()}</p>{''.join(parts)}{unseen}"
+        return f"<p>{escape(self.headline)}</p>{''.join(parts)}{unseen}"
 
-    def _count(self) -> str:
-        checked = f"signs checked: {len(self.metrics)}"
-        return f"{len(self.findings)} found, {checked}" if self.findings else f"no faults found, {checked}"
+    @property
+    def headline(self) -> str:
+        """The number of faults and of checked signs."""
+        found, checked = len(self.findings), len(self.metrics)
+        faults = "1 fault" if found == 1 else f"{found or 'no'} faults"
+        return f"{self.subject}: {faults}, {checked} of {checked + len(self.unseen)} signs checked"
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
         findings = [finding.to_dict() for finding in self.findings]
         return {"subject": self.subject, "findings": findings, "metrics": dict(self.metrics), "unseen": self.unseen}
-
-    def write_page(self, path: Path) -> None:
-        """A page with the pictures that opens without a network."""
-        from plotly.offline import get_plotlyjs
-
-        body = self._html(lambda finding: finding.figure().to_html(full_html=False, include_plotlyjs=False))
-        script = f"<script>{get_plotlyjs()}</script>" if self.findings else ""
-        meta = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
-        head = f"{meta}<title>{escape(self.subject)}</title>{script}"
-        style = (
-            "<style>:root { color-scheme: light dark } "
-            "body { font-family: sans-serif; max-width: 50em; margin: 2em auto; padding: 0 1em }</style>"
-        )
-        page = f'<!doctype html><html lang="en"><head>{head}{style}</head><body>{body}</body></html>\n'
-        write_text(path, page)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from .evidence import Evidence
@@ -20,7 +20,6 @@ class Sign:
         measured: the number, in words.
         threshold, above: a number above (or below) the threshold is a fault.
         advice: the remedy.
-        picture: the evidence as a plotly figure.
         measure: the number of some evidence, or None if the evidence is not enough.
         where: the affected places in words, if there are such places.
     """
@@ -30,7 +29,6 @@ class Sign:
     threshold: float
     above: bool
     advice: str
-    picture: "Callable[[Evidence], Any]"
     measure: Measure
     where: "Callable[[Evidence], str]" = lambda seen: ""
 
@@ -46,7 +44,6 @@ def sign(
     name: str,
     measured: str,
     advice: str,
-    picture: "Callable[[Evidence], Any]",
     above: float | None = None,
     below: float | None = None,
     where: "Callable[[Evidence], str]" = lambda seen: "",
@@ -56,7 +53,7 @@ def sign(
     assert threshold is not None
 
     def enter(measure: Kept) -> Kept:
-        SIGNS[name] = Sign(name, measured, threshold, above is not None, advice, picture, measure, where)
+        SIGNS[name] = Sign(name, measured, threshold, above is not None, advice, measure, where)
         return measure
 
     return enter

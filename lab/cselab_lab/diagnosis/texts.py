@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from . import pictures
 from .evidence import BATCH
 from .signs import sign
 
@@ -17,7 +16,6 @@ NEAR = 0.8
     "the share of sentences with a copy of themselves in their batch",
     "A copy in the batch is a negative with the same meaning, so the loss pushes a sentence away from itself. Keep "
     "each sentence once (sort -u).",
-    pictures.copies,
     above=0.05,
 )
 def duplicates(seen: "Evidence") -> float | None:
@@ -34,7 +32,6 @@ def duplicates(seen: "Evidence") -> float | None:
     "the share of test pairs with both sentences in the training corpus",
     "The score of such a pair may be memorised. Remove its sentences from the corpus and train again, or report the "
     "score of the remaining pairs.",
-    pictures.leaks,
     above=0,
 )
 def leaked_pairs(seen: "Evidence") -> float | None:
@@ -47,7 +44,6 @@ def leaked_pairs(seen: "Evidence") -> float | None:
     "the number of near copies of a sentence in its batch (four of five words in common)",
     "Sentences with the same meaning are pushed apart. Remove near copies from the corpus, or use a method that spares "
     "such negatives (dclr, sncse).",
-    pictures.overlaps,
     above=0.1,
 )
 def false_negatives(seen: "Evidence") -> float | None:
@@ -63,7 +59,6 @@ def false_negatives(seen: "Evidence") -> float | None:
     "the share of the tokens beyond the longest input, which are never read",
     "Open the encoder with a larger max_length (SentenceEncoder(..., max_length=N)), train with --max-length N, or cut "
     "long texts into sentences.",
-    pictures.lengths,
     above=0.25,
 )
 def truncated(seen: "Evidence") -> float | None:

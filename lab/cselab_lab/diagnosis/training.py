@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 
-from . import pictures
 from .signs import sign
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ TENTH = 10
     "the distance of two views of a sentence, divided by the distance of two sentences",
     "The views are nearly identical, so the encoder learns nothing. Set its dropout (--dropout 0.1), or use "
     "a method with different views.",
-    pictures.views,
     below=0.13,
 )
 def dropout_missing(seen: "Evidence") -> float | None:
@@ -41,7 +39,6 @@ def dropout_missing(seen: "Evidence") -> float | None:
     "the share of the gradient that is on the hardest negative of each sentence",
     "One negative per sentence dominates the gradient, and noise selects it. Raise the temperature (0.05 is usual for "
     "InfoNCE on cosines).",
-    pictures.shares,
     above=0.77,
 )
 def temperature_low(seen: "Evidence") -> float | None:
@@ -55,7 +52,6 @@ def temperature_low(seen: "Evidence") -> float | None:
     "the gradient on the hardest tenth of the negatives, divided by an equal share",
     "Hard negatives are pushed no more than easy negatives. Lower the temperature (0.05 is usual for "
     "InfoNCE on cosines).",
-    pictures.shares,
     below=3.3,
 )
 def temperature_high(seen: "Evidence") -> float | None:
@@ -72,7 +68,6 @@ def temperature_high(seen: "Evidence") -> float | None:
     "the contrastive loss at the end, as a share of log N (N is the batch size)",
     "The encoder cannot distinguish the positive from the N - 1 negatives: it collapsed, or the pairs do not match. "
     "Check the learning rate first, then the views.",
-    pictures.losses,
     above=0.9,
 )
 def loss_at_log_n(seen: "Evidence") -> float | None:
@@ -85,7 +80,6 @@ def loss_at_log_n(seen: "Evidence") -> float | None:
     "the contrastive loss of the first steps, as a share of log N (N is the batch size)",
     "The task is solved before training: views are too similar, negatives too easy, or the temperature too low. Use "
     "more different views, a larger batch, or hard negatives.",
-    pictures.losses,
     below=0.001,
 )
 def loss_at_zero(seen: "Evidence") -> float | None:
@@ -108,14 +102,12 @@ MOVED = "the distance of the weights from their initial values, as a share of th
     MOVED,
     "The encoder did not learn. Check that the weights require gradients, that the optimiser has them, and that the "
     "learning rate is not 0.",
-    pictures.losses,
     below=1e-5,
 )
 @sign(
     "learning rate too high",
     MOVED,
     "Training erased the pretraining. Use a tenth of the learning rate, or a warm-up.",
-    pictures.losses,
     above=0.2,
 )
 def moved(seen: "Evidence") -> float | None:
@@ -137,7 +129,6 @@ def moved(seen: "Evidence") -> float | None:
     "the smallest distance between the vectors of any two seeds, as a share of their norm",
     "Several runs are copies: the seed has no effect, or the same folder was scored for all. The "
     "spread is meaningless.",
-    pictures.cosines,
     below=1e-4,
 )
 def same_seeds(seen: "Evidence") -> float | None:

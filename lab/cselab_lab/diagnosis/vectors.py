@@ -7,7 +7,6 @@ from jaxtyping import Float
 
 from cselab.metrics import effective_rank, mean_cosine
 
-from . import pictures
 from .signs import sign
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ def broken_rows(seen: "Evidence") -> str:
     "the number of vectors that are zero, NaN or infinite",
     "They have no cosine, and the remaining signs are judged without them. Look at the texts of these rows. A vector "
     "is often zero if no word of the text is known, and NaN or infinite after an overflow in half precision.",
-    pictures.broken,
     above=0,
     where=broken_rows,
 )
@@ -45,7 +43,6 @@ def without_direction(seen: "Evidence") -> float:
     "the mean cosine of different texts",
     "All texts have nearly one vector. Train again from the start with a tenth of the learning rate; if the encoder is "
     "like this before training, check the pooling, and subtract the mean vector.",
-    pictures.cosines,
     above=COLLAPSED,
 )
 def complete_collapse(seen: "Evidence") -> float | None:
@@ -58,7 +55,6 @@ def complete_collapse(seen: "Evidence") -> float | None:
     "the effective rank, as a share of the largest possible rank",
     "The vectors vary in few directions. Give the loss something that spreads them (whitening, ImSimCSE's or Barlow "
     "Twins' dimension-wise term), a larger batch, or whiten the finished vectors (--posthoc whitening).",
-    pictures.spectrum_picture,
     below=0.16,
 )
 def dimensional_collapse(seen: "Evidence") -> float | None:
@@ -73,7 +69,6 @@ def dimensional_collapse(seen: "Evidence") -> float | None:
     "the mean cosine of different texts",
     "All vectors share one large direction, which is typical for plain language models. Ranks by cosine suffer, and "
     "thresholds fail. Train longer or at a lower temperature, or subtract the mean vector, or whiten.",
-    pictures.cosines,
     above=0.85,
 )
 def cone(seen: "Evidence") -> float | None:
@@ -87,7 +82,6 @@ def cone(seen: "Evidence") -> float | None:
     "ratio of the mean norms for the longest and the shortest quarter of the texts (or the inverse)",
     "Dot products and Euclidean distances then follow the length of a text. Divide by the number of tokens in the "
     "pooling (a mean, not a sum), or normalise the vectors and compare by cosine.",
-    pictures.norms,
     above=1.6,
 )
 def norms_by_length(seen: "Evidence") -> float | None:
