@@ -16,7 +16,7 @@ from .geometry import (
     uniformity,
 )
 from .rank_bottleneck import barlow_twins_floor, dimension_contrastive_floor
-from .ranking import Ranking, holm, rank_means, rank_predictions
+from .ranking import Ranking, holm, rank_means
 from .significance import Comparison, bootstrap_interval, correlation, mcnemar, paired_bootstrap, paired_t_test
 
 __all__ = [
@@ -41,7 +41,6 @@ __all__ = [
     "paired_t_test",
     "rank",
     "rank_means",
-    "rank_predictions",
     "sampled_uniformity",
     "spectrum",
     "token_contributions",

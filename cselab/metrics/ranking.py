@@ -1,6 +1,6 @@
 """Which of many systems differ significantly: p-values that count all pairs, and intervals of ranks.
 
-Arrays in: a number for each system and unit (a task, a seed, a fold), or the predictions of each for the same rows.
+Arrays in: a number for each system and unit (a task, a seed, a fold).
 
 See also: `cselab.metrics.significance` for two systems.
 """
@@ -9,22 +9,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float, Shaped
+from jaxtyping import Bool, Float
 
 from cselab._util.arguments import NonNegativeInt, PositiveInt, checked
 
-from .significance import (
-    DRAWS_AT_ONCE,
-    LEAST_ROWS,
-    ROUNDING,
-    defined,
-    is_constant,
-    near_one,
-    require_finite,
-    require_sides,
-    resampled,
-    score,
-)
+from .significance import DRAWS_AT_ONCE, ROUNDING, is_constant, near_one, require_finite
 
 LEVEL = 0.05
 
@@ -151,37 +140,6 @@ def rank_means(scores: Systems, resamples: PositiveInt = 2000, seed: NonNegative
     p_values[constant] = 1.0
     pairs = list(zip(rows[untested].tolist(), columns[untested].tolist(), strict=True))
     return Ranking(scores.mean(axis=1), _square(m, p_values), test, pairs)
-
-
-@checked
-def rank_predictions(
-    predicted: Systems, gold: Shaped[np.ndarray, " n"], resamples: PositiveInt = 1000, seed: NonNegativeInt = 0
-) -> Ranking:
-    """Systems by the Spearman correlation of their predictions for the same rows.
-
-    All are scored on the same resampled rows. A difference is divided by its standard deviation over the resamples,
-    and compared with the largest difference by chance over all pairs, step by step (Romano and Wolf 2005).
-
-    Raises:
-        ValueError: fewer than two systems, fewer than `LEAST_ROWS` rows, a number that is not
-            finite.
-        UndefinedCorrelation: see `cselab.metrics.significance.correlation`.
-    """
-    m = len(predicted)
-    if m < 2:
-        raise ValueError(f"at least two systems are needed, got {m}")
-    require_sides(gold, *predicted, least=LEAST_ROWS)
-    scores = np.array([score(one, gold) for one in predicted])
-    draws = defined(resampled(list(predicted), gold, "spearman", None, resamples, seed))
-    rows, columns = np.triu_indices(m, 1)
-    apart = scores[rows] - scores[columns]
-    some = max(1, DRAWS_AT_ONCE // draws.shape[1])
-    parts = (slice(start, start + some) for start in range(0, len(rows), some))
-    errors = np.concatenate([(draws[rows[part]] - draws[columns[part]]).std(axis=1) for part in parts])
-    errors = np.maximum(errors, ROUNDING)
-    null = (np.abs(drawn[rows] - drawn[columns] - apart)[None] / errors for drawn in draws.T)
-    p_values = step_down(np.abs(apart) / errors, null)
-    return Ranking(scores, _square(m, p_values), "bootstrap over rows, step-down over all pairs")
 
 
 @checked

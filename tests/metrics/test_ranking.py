@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import false_discovery_control, ttest_rel
 
-from cselab.metrics import holm, paired_t_test, rank_means, rank_predictions
+from cselab.metrics import holm, paired_t_test, rank_means
 from cselab.metrics.ranking import step_down
 
 
@@ -75,16 +75,6 @@ def test_step_down_of_one_statistic_is_its_share_of_chance():
     alone = [step_down(np.array([value]), [null[:, [k]]])[0] for k, value in enumerate((2.0, 3.0, 0.5))]
     together = step_down(np.array([2.0, 3.0, 0.5]), np.split(null, 9))
     assert (together >= alone).all() and together[1] <= together[0] <= together[2]
-
-
-def test_predictions_that_follow_gold_better_rank_higher():
-    """Predictions that follow gold better rank higher and copies tie."""
-    draw = np.random.default_rng(3)
-    gold = draw.normal(size=400)
-    good, bad = gold + 0.3 * draw.normal(size=400), draw.normal(size=400)
-    found = rank_predictions(np.stack([bad, good, good**3]), gold, resamples=200)
-    assert found.intervals == [(3, 3), (1, 2), (1, 2)]  # ranks do not see a cube
-    assert [sorted(group) for group in found.groups] == [[1, 2], [0]]
 
 
 # ------------------------------------------------------------------------------------ letters, and what has no spread

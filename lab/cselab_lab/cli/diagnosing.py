@@ -137,7 +137,7 @@ def words(encoder: str, first: str, second: str, posthoc: str | None, fit: str |
     "scores",
     type=SCORES,
     help="a table (.csv, .tsv) with a row per system and a column per task or seed; or with columns system, task, "
-    "score; or with a row per sentence pair and a column gold; or a folder of MTEB's results",
+    "score; or a folder of MTEB's results",
 )
 @options.several(options.table_form, options.quiet)
 def ties(scores: Path, form: str) -> None:

@@ -13,12 +13,11 @@ import numpy as np
 
 from cselab.data import DataError
 from cselab.data.tables import read_table
-from cselab.metrics.ranking import Ranking, rank_means, rank_predictions
+from cselab.metrics.ranking import Ranking, rank_means
 
 if TYPE_CHECKING:
     import pandas
 
-GOLD = "gold"
 SYSTEM = ("system", "model", "model_name", "method", "encoder")
 VALUE = ("score", "value", "main_score")
 TASK = ("task", "dataset", "benchmark", "seed", "fold", "metric")
@@ -46,7 +45,7 @@ class TieTable:
     Attributes:
         names: the names of the systems.
         ranking: see `cselab.metrics.Ranking`.
-        units: kind and number of the units: "tasks", "seeds", "rows" ...
+        units: the number of tasks, seeds or folds.
         left_out: columns that were not counted, and the reasons.
     """
 
@@ -102,8 +101,7 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
 
     Args:
         scores: a row per system and a column per task, seed or fold, as a DataFrame, `{system: {task: score}}`, or a
-            file (.csv, .tsv ...); a file of three columns, system, task (or seed) and score; a table with a row per
-            sentence pair, a column gold with the gold score, and the predictions of each system; or a folder of MTEB's
+            file (.csv, .tsv ...); a file of three columns, system, task (or seed) and score; or a folder of MTEB's
             result files (`cselab.integrations.mteb`).
 
     Raises:
@@ -117,17 +115,6 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
     frame, what, notes = _frame(scores)
     if twice := [str(name) for name in frame.columns[frame.columns.duplicated()]]:
         raise DataError(f"{what}: several columns are called {', '.join(twice)}: rename them, or keep one of each")
-    gold = next((name for name in frame.columns if str(name).strip().lower() == GOLD), None)
-    if gold is not None:
-        frame = frame.drop(columns=[name for name in frame.columns if NO_TASK.fullmatch(str(name).strip())])
-        numbers = frame.apply(lambda column: _numbers(column, what, "row")).dropna(axis="columns", how="all")
-        _check(numbers, gold, what)
-        predicted = numbers.drop(columns=gold)
-        ranking = rank_predictions(predicted.to_numpy(float).T, numbers[gold].to_numpy(float))
-        scaled = Ranking(100 * ranking.scores, ranking.p_values, ranking.test)
-        gone = [str(name) for name in frame.columns if name not in numbers.columns]
-        notes += [f"Left out, as not numbers: {', '.join(gone)}."] if gone else []
-        return TieTable([str(name) for name in predicted], scaled, f"Spearman over {len(frame)} rows", "\n".join(notes))
     known = isinstance(scores, str | Path) and (Path(scores).is_dir() or Path(scores).suffix == ".json")
     table, more = (frame, []) if known else _tasks(_wide(frame, what), what)  # MTEB's results are of tasks
     notes += more
@@ -180,7 +167,7 @@ def _parsed(column: "pandas.Series") -> "tuple[pandas.Series, pandas.Series]":
     return numbers, numbers.isna() & column.notna() & ~cells.str.lower().isin(EMPTY)
 
 
-def _numbers(column: "pandas.Series", what: str, where: str) -> "pandas.Series":
+def _numbers(column: "pandas.Series", what: str) -> "pandas.Series":
     """A column as numbers; all NaN if it holds words.
 
     Raises:
@@ -191,8 +178,10 @@ def _numbers(column: "pandas.Series", what: str, where: str) -> "pandas.Series":
         return numbers
     if is_text.mean() < 0.5:
         place = is_text.to_numpy().argmax()
-        name = place + 1 if where == "row" else column.index[place]
-        raise DataError(f"{what}: {column.name} of {where} {name} is {column.iloc[place]!r}, which is not a number")
+        raise DataError(
+            f"{what}: {column.name} of the system {column.index[place]} is {column.iloc[place]!r}, which is not a "
+            "number"
+        )
     return numbers.mask(numbers.notna())
 
 
@@ -218,7 +207,7 @@ def _wide(frame: "pandas.DataFrame", what: str) -> "pandas.DataFrame":
     elif frame.empty or not isinstance(frame.index[0], str):
         raise DataError(
             f"{what}: no column holds the names of the systems; expected a row per system with its name first, or the "
-            "columns system, task and score, or a row per sentence pair with a column gold"
+            "columns system, task and score"
         )
     frame.index = frame.index.map(lambda name: str(name).strip())
     repeated = list(dict.fromkeys(frame.index[frame.index.duplicated()]))
@@ -231,7 +220,7 @@ def _wide(frame: "pandas.DataFrame", what: str) -> "pandas.DataFrame":
 def _tasks(table: "pandas.DataFrame", what: str) -> "tuple[pandas.DataFrame, list[str]]":
     """The columns with scores of all systems for a task, and notes on omitted columns."""
     why: dict[str, list[str]] = {}
-    numbers = table.apply(lambda column: _numbers(column, what, "the system"))
+    numbers = table.apply(lambda column: _numbers(column, what))
 
     def leave_out(reason: str, names: Sequence[Any]) -> None:
         nonlocal numbers
@@ -273,15 +262,6 @@ def _is_mean(numbers: "pandas.DataFrame", name: Any) -> bool:
     """Whether a column is the mean of the rest, to two decimals."""
     others = numbers.drop(columns=name)
     return others.shape[1] >= 2 and bool((abs(others.mean(axis=1) - numbers[name]) < 0.0501).all())
-
-
-def _check(numbers: "pandas.DataFrame", gold: Any, what: str) -> None:
-    if gold not in numbers or numbers.shape[1] < 3:
-        raise DataError(f"{what}: expected gold and a column of numbers for each of two or more systems")
-    for name, column in numbers.items():
-        empty = [str(place + 1) for place, missing in enumerate(column.isna()) if missing]
-        if empty:
-            raise DataError(f"{what}: {name} has no number in {len(empty)} rows: {', '.join(empty[:5])}")
 
 
 def _letter(number: int) -> str:

@@ -7,7 +7,6 @@ import pandas
 import pytest
 from cells import table
 from cselab_lab.diagnosis import tie_table
-from scipy.stats import spearmanr
 
 from cselab.data import DataError
 
@@ -61,15 +60,6 @@ def test_results_of_mteb_are_read_from_their_folder(tmp_path):
     assert {name.split("/")[-1]: row for name, row in rows_of(as_mteb(tmp_path)).items()} == rows_of(SCORES)
 
 
-def test_pairs_with_gold_are_scored_by_spearman(tmp_path):
-    gold = DRAW.uniform(0, 5, 200)
-    frame = pandas.DataFrame({"gold": gold, "good": gold + DRAW.normal(0, 0.5, 200), "bad": DRAW.normal(size=200)})
-    frame.to_csv(tmp_path / "pairs.csv", index=False)
-    found = tie_table(tmp_path / "pairs.csv").rows()
-    assert list(found) == ["good", "bad"] and found["good"]["ranks"] == "1 to 1"
-    assert found["good"]["score"] == pytest.approx(100 * spearmanr(frame.gold, frame.good).statistic)
-
-
 def test_tasks_that_some_system_lacks_are_left_out_and_said():
     holed = SCORES.copy()
     holed.loc["small", "task3"] = np.nan
@@ -88,10 +78,6 @@ DAMAGED = r"""
 1,2\n3,4\n | names of the systems
 a line\n | names of the systems
 model,task,score\na,x,1\na,x,2\n | rows repeat
-gold,a\n1,2\n2,3\n | two or more systems
-gold,a,b\n1,2,\n2,3,1\n | b has no number in 1 rows: 1
-gold,a,b\n1,2,3\n,3,1\n2,3,1\n | gold has no number in 1 rows: 2
-gold,a,b\n1,2,3\n2,inf,1\n3,1,2\n1,2,3\n2,5,1\n3,1,2\n1,2,3\n2,5,1\n3,1,2\n | a of row 2 is 'inf'
 model,x,y\na,1,2\na,3,4\nb,5,6\n | a twice
 model,x,y\na,1,2\n a ,3,4\nb,5,6\n | a twice
 model,x,y\na,1,2\n,3,4\n | a row without a name
@@ -102,7 +88,6 @@ model,x\na,1\nb,2\n | expected at least two of each
 model,x,y\na,1,2,9\nb,3,4,8\nc,5,6,7\n | line 2: 4 fields, its header has 3
 model;x;y\na;70,1;71,0\nb;69;72\nc;69;72\n | x of the system a is '70,1'
 model,x,y,x\na,1,2,9\nb,3,4,8\n | several columns are called x
-gold,a,a\n1,2,3\n2,3,1\n | several columns are called a
 """
 
 
@@ -192,13 +177,6 @@ def test_a_number_is_read_as_tables_print_it(tmp_path, written):
 def test_a_system_keeps_its_row_however_it_is_called(tmp_path, name):
     BOARD.replace({"Model": {"small": name}}).to_csv(tmp_path / "board.csv", index=False)
     assert list(tie_table(tmp_path / "board.csv").rows()) == ["large", "middle", name]
-
-
-def test_beside_gold_an_id_is_no_system(tmp_path):
-    gold = DRAW.uniform(0, 5, 200)
-    frame = pandas.DataFrame({"id": range(200), "gold": gold, "a": gold, "b": -gold, "pair": ["x"] * 200})
-    found = tie_table(frame)
-    assert list(found.rows()) == ["a", "b"] and "not numbers: pair" in found.left_out
 
 
 @pytest.mark.parametrize("name", ["Overall", "Zero-shot", "mean", "rank", "Memory"])
