@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Protocol, runtime_checkable
 import numpy as np
 
 from cselab._util.arguments import Satisfies, checked
-from cselab.metrics.significance import Comparison, Correlation, mcnemar, paired_bootstrap, paired_t_test
+from cselab.metrics.significance import Comparison, Correlation, mcnemar, paired_bootstrap
 
-from .geometry import GEOMETRY_PROTOCOLS
 from .records import Outcome, Record, html_table
 
 if TYPE_CHECKING:
@@ -33,9 +32,7 @@ Compared = Annotated[
 
 
 class Comparisons(list[Comparison]):
-    """Comparisons, one per line; `notes` lists tasks that were omitted, or compared on some of their subsets."""
-
-    notes: Sequence[str] = ()
+    """Comparisons, one per line."""
 
     def to_frame(self) -> "pandas.DataFrame":
         """A pandas DataFrame with a row for each comparison; `low` and `high` are the ends of its interval."""
@@ -45,19 +42,17 @@ class Comparisons(list[Comparison]):
         return pandas.DataFrame(rows, columns=["name", "test", "difference", "low", "high", "p_value", "samples"])
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self), *self.notes])
+        return "\n".join(map(str, self))
 
     def _repr_html_(self) -> str:
-        return html_table(self.to_frame(), self.notes)
+        return html_table(self.to_frame())
 
 
 @checked
 def compare(first: Compared, second: Compared, metric: Correlation = "spearman", seed: int = 0) -> Comparisons:
     """Two encoders on every task with predictions of each: second minus first.
 
-    A paired bootstrap for each STS task; for each transfer task, by accuracy, with McNemar's test. Scores without
-    predictions, read from a file, are compared over their tasks: a paired t-test of the shared tasks
-    (`shared_scores`), which treats the tasks as a sample of all possible tasks.
+    A paired bootstrap for each STS task; for each transfer task, by accuracy, with McNemar's test.
 
     Args:
         first, second: `Scores`, or the result of a `PairsEvaluator`.
@@ -65,12 +60,17 @@ def compare(first: Compared, second: Compared, metric: Correlation = "spearman",
 
     Raises:
         TypeError: something else than `Scores` or such a result.
-        ValueError: no task in common; without predictions, fewer than two; a task with different rows, protocol, folds
-            or aggregation; the message names each.
+        ValueError: no task in common, because of scores from a file without predictions, for example; a task with
+            different rows, protocol, folds or aggregation; the message names each.
+
+    See also: `cselab_lab.diagnosis.tie_table` for scores without predictions.
     """
     common = [task for task in first.outcomes if task in second.outcomes]
     if not common:
-        return _over_tasks(first, second)
+        raise ValueError(
+            "nothing to compare: the encoders share no task with predictions. Scores from a file have none: test their "
+            "table with `cselab ties`"
+        )
     comparisons = Comparisons()
     for task in common:
         one, two = first.outcomes[task], second.outcomes[task]
@@ -83,25 +83,10 @@ def compare(first: Compared, second: Compared, metric: Correlation = "spearman",
     return comparisons
 
 
-def _over_tasks(first: Predictions, second: Predictions) -> Comparisons:
-    both, notes = shared_scores([getattr(side, "records", ()) for side in (first, second)])
-    if len(both) < 2:
-        why = (
-            "nothing to compare: the encoders share no task with predictions, and of tasks without predictions only "
-            f"{len(both)}; at least two are needed."
-        )
-        raise ValueError(" ".join([why, *notes]))
-    one, two = zip(*both.values(), strict=True)
-    comparisons = Comparisons([paired_t_test(one, two, f"mean of {len(both)} tasks")])
-    comparisons.notes = notes
-    return comparisons
-
-
 def shared_scores(systems: Sequence[Sequence[Record]]) -> tuple[dict[str, list[float]], list[str]]:
     """Scores that can be compared, by task: of the same split, subsets and revision of the data in every system.
 
-    A mean over subsets is computed again over the subsets of all systems. Geometry, which has different units, is not
-    included.
+    A mean over subsets is computed again over the subsets of all systems.
 
     Args:
         systems: the records of each system.
@@ -111,10 +96,7 @@ def shared_scores(systems: Sequence[Sequence[Record]]) -> tuple[dict[str, list[f
         whose data differ, or that is scored on a part of its subsets.
     """
     scores, notes = dict[str, list[float]](), list[str]()
-    headlines = [
-        {(r.task, r.split): r for r in records if r.key and r.value is not None and r.key not in GEOMETRY_PROTOCOLS}
-        for records in systems
-    ]
+    headlines = [{(r.task, r.split): r for r in records if r.key and r.value is not None} for records in systems]
     places = dict.fromkeys(place for system in headlines for place in system)
     splits = Counter(task for task, _ in places)
     for place in places:

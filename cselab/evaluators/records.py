@@ -241,7 +241,7 @@ class Scores:
         return notes
 
 
-def html_table(frame: "pandas.DataFrame", notes: Sequence[str]) -> str:
+def html_table(frame: "pandas.DataFrame", notes: Sequence[str] = ()) -> str:
     """A table for a notebook, followed by a line for each note."""
     return frame.to_html(index=False, border=0) + "".join(f"<p>{escape(note)}</p>" for note in notes)
 

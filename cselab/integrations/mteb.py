@@ -73,15 +73,6 @@ def read_results(path: str | Path) -> dict[str, Scores]:
     return _by_model(path, by_folder)
 
 
-def is_results(path: str | Path) -> bool:
-    """Whether `path` is a .json file, or a folder with a result of MTEB inside that is not an encoder."""
-    path = Path(path)
-    if not path.is_dir():
-        return path.suffix == ".json" and path.is_file()
-    files = () if (path / "config.json").exists() else path.rglob("*.json")
-    return any(_is_result(_read_json(file)) for file in files)
-
-
 def _by_model(path: Path, by_folder: Mapping[Path, list[Record]]) -> dict[str, Scores]:
     models = {folder: _model(folder) for folder in by_folder}
     for folder, (name, revision) in models.items():

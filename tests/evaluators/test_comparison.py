@@ -5,8 +5,7 @@ import pytest
 from drawn import noisy as drawn_noisy
 
 from cselab.evaluators import Scores, compare
-from cselab.evaluators.records import Outcome, Record
-from cselab.metrics import paired_t_test
+from cselab.evaluators.records import Outcome
 
 
 def noisy(n=200, noise=1.0, seed=0, levels=None):
@@ -29,23 +28,8 @@ def test_two_encoders_are_compared_task_by_task():
     first = Scores([], outcomes={"A": noisy(), "B": noisy(seed=1)})
     second = Scores([], outcomes={"B": noisy(seed=1)})
     assert [comparison.name for comparison in compare(first, second)] == ["B"]
-    with pytest.raises(ValueError, match=r"nothing to compare: .* of tasks without predictions only 0"):
+    with pytest.raises(ValueError, match=r"nothing to compare: .*cselab ties"):
         compare(first, Scores([]))
-
-
-def read_back(**values):
-    """Scores as they are read from a file: numbers, and no predictions."""
-    return Scores([Record(task, "spearman", value, key=task) for task, value in values.items()])
-
-
-def test_scores_without_predictions_are_compared_over_the_tasks():
-    """Scores without predictions are compared over the tasks that both have."""
-    first = read_back(STS12=50.0, STS13=60.0, STS14=55.0, alignment=0.2, SICK=10.0)
-    second = read_back(STS12=51.0, STS13=63.0, STS14=55.5, alignment=0.1, uniformity=-2.0)
-    found = compare(first, second)
-    assert found == [paired_t_test([50.0, 60.0, 55.0], [51.0, 63.0, 55.5], "mean of 3 tasks")]
-    with pytest.raises(ValueError, match=r"nothing to compare: .* of tasks without predictions only 1; at least two"):
-        compare(first, read_back(STS12=1.0))
 
 
 def test_comparisons_are_a_table_for_pandas_and_for_a_notebook():

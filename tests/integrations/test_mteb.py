@@ -3,11 +3,10 @@ import math
 
 import pytest
 from cells import table
-from command_line import run
 from tiny import make_encoder, make_sentences
 
 from cselab.data import DataError, MissingFile
-from cselab.evaluators import compare, evaluate
+from cselab.evaluators import evaluate
 from cselab.evaluators.comparison import shared_scores
 from cselab.integrations.mteb import read_results
 from cselab.training import TrainConfig, train
@@ -143,25 +142,6 @@ def test_an_empty_folder_and_a_missing_one_are_told_apart(tmp_path):
         read_results(tmp_path)
     with pytest.raises(MissingFile, match="no such"):
         read_results(tmp_path / "elsewhere")
-
-
-def sts(folder, model, *values):
-    """A folder with the results of a model on three tasks."""
-    tasks = zip(("STS12", "STS13", "STS14"), values, strict=True)
-    return write(
-        folder, *(result(task, test=[entry(value, cosine_spearman=value)]) for task, value in tasks), name=model
-    )
-
-
-def test_the_command_compares_two_results_over_their_tasks(tmp_path):
-    one, two = sts(tmp_path / "one", "a", 0.5, 0.6, 0.55), sts(tmp_path / "two", "b", 0.51, 0.63, 0.555)
-    lines = {line.split("  ")[0]: line.split() for line in run(f"compare {one} {two}").splitlines()}
-    assert lines["STS13"] == ["STS13", "60.00", "63.00", "+3.00"]
-    (line,) = compare(*(scores for folder in (one, two) for scores in read_results(folder).values()))
-    last = lines["mean of 3 tasks, paired t-test"]
-    assert f"+{line.difference:.2f}" in last and f"{line.p_value:.3g}" in last
-    assert "cannot be paired" in run(f"compare {one} micro", ok=False)
-    assert "several models (a, b): name" in run(f"compare {tmp_path} {one}", ok=False)
 
 
 STS12, STS13 = (result(task, test=0.5) for task in ("STS12", "STS13"))

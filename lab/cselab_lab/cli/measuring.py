@@ -166,9 +166,7 @@ def baselines(encoder: str, fit: str, json_file: Path | None, form: str, **given
 
 
 @click.command(cls=Command)
-@options.argument(
-    "first", type=options.SCORED, help="an encoder as for `evaluate`, a folder of seeds, or results of MTEB"
-)
+@options.argument("first", type=options.SCORED, help="an encoder as for `evaluate`, or a folder of seeds")
 @options.argument("second", type=options.SCORED, help="compared with FIRST; differences are SECOND minus FIRST")
 @options.several(*MEASURED)
 @click.option(
@@ -184,15 +182,8 @@ def compare(first: str, second: str, metric: Any, form: str, **given: Any) -> No
     Paired tests on all shared tasks.
 
     Two encoders are compared row by row (paired bootstrap; McNemar's test for classes). Two folders of seeds from
-    `train --seeds` are compared seed by seed (paired t-test). Two results of MTEB, as files or folders, are compared
-    over their tasks.
+    `train --seeds` are compared seed by seed (paired t-test).
     """
-    if results := _results(first, second):
-        rows, notes = _over_tasks(*results)
-        options.print_table(rows, form)
-        for note in notes:
-            click.echo(note, err=form not in ("text", "md"))
-        return
     from cselab.evaluators import compare as paired
     from cselab.evaluators import evaluate, named_encoder
     from cselab.metrics import paired_t_test
@@ -233,47 +224,6 @@ def _row(line: "Comparison", columns: Sequence[Sequence[float]]) -> dict[str, An
         "p": f"{line.p_value:.3g}",
         "over": str(line.samples),
     }
-
-
-def _results(*names: str) -> "list[Scores]":
-    """The scores of two results of MTEB, or nothing for encoders.
-
-    Raises:
-        ValueError: one result and one encoder, or a folder with the results of several models.
-    """
-    from cselab.integrations.mteb import is_results, read_results
-
-    are = [is_results(name) for name in names]
-    if not any(are):
-        return []
-    if not all(are):
-        result, encoder = sorted(names, key=lambda name: not is_results(name))
-        raise ValueError(f"{result} has results of MTEB without predictions: {encoder} cannot be paired with it")
-    scores: list[Scores] = []
-    for name in names:
-        by_model = read_results(name)
-        if len(by_model) > 1:
-            raise ValueError(
-                f"{name} has the results of several models ({', '.join(by_model)}): name the folder of one"
-            )
-        scores += by_model.values()
-    return scores
-
-
-def _over_tasks(first: Any, second: Any) -> tuple[dict[str, dict[str, Any]], Sequence[str]]:
-    """A row for each shared task, a row for the test over all of them, and notes on omitted tasks."""
-    from cselab.evaluators import compare as paired
-    from cselab.evaluators.comparison import shared_scores
-
-    shared, _ = shared_scores([first.records, second.records])
-    comparisons = paired(first, second)
-    (line,) = comparisons
-    rows: dict[str, dict[str, Any]] = {
-        task: {"first": before, "second": after, "difference": f"{after - before:+.2f}"}
-        for task, (before, after) in shared.items()
-    }
-    columns = list(zip(*shared.values(), strict=True))
-    return rows | {f"{line.name}, {line.test}": _row(line, columns)}, comparisons.notes
 
 
 def _seeds(name: str) -> dict[str, str]:
