@@ -30,7 +30,7 @@ RECIPES = f"""\
 # Each method by its paper's recipe
 
 The profile `paper` trains each method with the recipe of its paper. A line below each table names the source of that
-recipe. With `--one-recipe`, all methods train with SimCSE's recipe. The remaining profiles have one recipe for all
+recipe. Under `paper-one-recipe`, all methods train with SimCSE's recipe. The remaining profiles have one recipe for all
 methods, which we found on dev data for the bundled encoders. The table has the methods of the experiments' rows: the
 settings of `paper`, the printed settings, their place, and the differences between text, released code and cselab.
 

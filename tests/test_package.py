@@ -206,9 +206,9 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
     "names, most",
     [
         ("cselab", 112_000),
-        ("cselab_lab", 96_000),
+        ("cselab_lab", 95_500),
         ("cselab_widgets", 58_000),
-        ("cselab cselab_lab cselab_widgets", 265_000),
+        ("cselab cselab_lab cselab_widgets", 264_500),
         ("tests", 245_000),
     ],
 )

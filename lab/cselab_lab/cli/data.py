@@ -14,19 +14,17 @@ data = Group("data", help="Check, fetch and convert public data sets.")
 
 
 @data.command("check")
-@options.argument("folder", required=False, type=options.PATH, help="SentEval folder or its parent; default: as --data")
-@options.data_folder
+@options.argument(
+    "folder", required=False, type=options.PATH, help="SentEval folder or its parent; default: CSELAB_DATA"
+)
 @click.option("--allow-missing", is_flag=True, help="accept missing data sets")
-def data_check(folder: Path | None, data: Path | None, allow_missing: bool) -> int:
+def data_check(folder: Path | None, allow_missing: bool) -> int:
     """Verify the data sets in FOLDER (row counts and checksums).
 
     Exits with 1 if a data set is damaged or missing.
     """
-    if folder is not None and data is not None:
-        raise ValueError(f"two folders: {folder} and --data {data}; name one")
     from cselab.data import check, senteval_folder
 
-    folder = folder or data
     checked = check(folder)
     missing = sum(line.status == "missing" for line in checked)
     if missing == len(checked):

@@ -43,11 +43,6 @@ SIZED = (
         help=", ".join(f"{name} ({purpose})" for name, purpose in purposes().items()),
     ),
     click.option(
-        "--one-recipe",
-        is_flag=True,
-        help="SimCSE's recipe for all methods; by default `paper` uses each method's recipe",
-    ),
-    click.option(
         "--encoder", type=ENCODER, help=f"instead of the encoders of the profile, in separate results: {ENCODERS}"
     ),
     click.option("--corpus", metavar="FILE", help="train on this text, or on wiki1m; in separate results"),
@@ -79,10 +74,7 @@ def _sized(name: str, sized: dict[str, Any]) -> "tuple[Experiment, Profile]":
     from cselab_lab.experiments.plan import with_changes
 
     recipe = train_settings_of(read_settings(sized["settings"]))
-    profile = sized["profile"]
-    if sized["one_recipe"] and profile == "paper":  # only `paper` has this variant
-        profile = "paper-one-recipe"
-    changed = with_changes(profile, sized["encoder"], sized["corpus"], recipe, sized["dev_only"])
+    changed = with_changes(sized["profile"], sized["encoder"], sized["corpus"], recipe, sized["dev_only"])
     return with_rows(name, *sized["added"]), changed
 
 

@@ -5,16 +5,15 @@ import platform
 import shutil
 import textwrap
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from . import terminal
 from .frame import Command
 from .names import names, purposes
-from .options import INSTALL, METHOD, argument, print_json
+from .options import INSTALL, METHOD, argument
 
 if TYPE_CHECKING:
     from cselab.methods import Method
@@ -73,8 +72,7 @@ def _changes(method: "type[Method]", variant: str) -> Iterator[str]:
         yield f"{name}=" + ", ".join(f"{each[name]!r}{kind}" for kind, each in kinds.items() if name in each)
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(NamedTuple):
     """A line of the report; `good` is False if a feature is missing."""
 
     what: str
@@ -127,13 +125,7 @@ def _data() -> Finding:
 
 
 @click.command(cls=Command)
-@click.option("--json", "as_json", is_flag=True, help="as JSON, for programs")
-def doctor(as_json: bool) -> None:
+def doctor() -> None:
     """Show hardware and installed features."""
-    findings = examine()
-    if as_json:
-        print_json([asdict(finding) for finding in findings])
-    else:
-        for finding in findings:
-            style = "green" if finding.good else "bold yellow"
-            terminal.print_line(f"{'ok ' if finding.good else '-- '} {finding.what:26}{finding.found}", style)
+    for what, found, good in examine():
+        terminal.print_line(f"{'ok ' if good else '-- '} {what:26}{found}", "green" if good else "bold yellow")

@@ -1,4 +1,3 @@
-import json
 import re
 import sys
 
@@ -14,17 +13,17 @@ def found(name):
     return next(finding for finding in showing.examine() if finding.what == name)
 
 
-def test_each_thing_is_examined_once_for_people_and_for_programs():
-    findings = json.loads(CliRunner().invoke(app, ["doctor", "--json"]).output)
-    assert [finding["what"] for finding in findings] == [
+def test_each_thing_is_examined_once():
+    findings = showing.examine()
+    assert [finding.what for finding in findings] == [
         "python", "torch", "device", "precision", "bundled encoders", "data", "notebooks", "sizes of notebooks",
         *(f"profile {name}" for name in PROFILES),
     ]  # fmt: skip
     assert {f"profile {name}": profile.purpose for name, profile in PROFILES.items()}.items() <= {
-        finding["what"]: finding["found"] for finding in findings
+        finding.what: finding.found for finding in findings
     }.items()
     printed = CliRunner().invoke(app, ["doctor"]).output.splitlines()
-    assert len(printed) == len(findings) and re.match(rf"ok  torch +{re.escape(findings[1]['found'])}", printed[1])
+    assert len(printed) == len(findings) and re.match(rf"ok  torch +{re.escape(findings[1].found)}", printed[1])
 
 
 def test_a_data_folder_is_named_a_wrong_one_is_a_finding(tmp_path, monkeypatch):

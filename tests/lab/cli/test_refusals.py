@@ -107,10 +107,9 @@ evaluate tiny --suite sts --data data --suite nothere.tsv | nothere.tsv: no such
 evaluate prompted --suite ours.tsv --prompt-name passage | has ['query', 'document']
 evaluate random --suite ours.tsv --prompt-name query | random has no prompts
 evaluate static:./no | does not exist
-data check --data sets | no data sets in sets
+data check sets | no data sets in sets
 data check none | none is not a folder
 data check LONG | cannot be used (File name too long)
-data check torn --data here | two folders: torn and
 data check | no data folder: give one (`data=`, `--data DIR`)
 data fetch wiki2m . | Did you mean 'wiki1m'?
 data fetch nli --task MR | --task names evaluation sets
