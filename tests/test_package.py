@@ -206,7 +206,7 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
     "names, most",
     [
         ("cselab", 111_500),
-        ("cselab_lab", 95_100),
+        ("cselab_lab", 95_000),
         ("cselab_widgets", 58_000),
         ("cselab cselab_lab cselab_widgets", 264_000),
         ("tests", 245_000),

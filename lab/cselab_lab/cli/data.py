@@ -129,20 +129,6 @@ def world_sentences(n: int, split: str, seed: int) -> None:
         click.echo(sentence.text)
 
 
-@world.command("documents")
-@options.several(*_drawn("train"))
-def world_documents(n: int, split: str, seed: int) -> None:
-    """Print N texts of five sentences, one sentence per line.
-
-    The sentences of a text are in order.
-    """
-    from cselab.world import World
-
-    for document in World(seed).documents(n, split):
-        for sentence in document:
-            click.echo(sentence.text)
-
-
 @world.command("pairs")
 @options.several(*_drawn("test"))
 def world_pairs(n: int, split: str, seed: int) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cselab.metrics import Comparison
 
 JSON_FILE = click.option("--json", "json_file", type=options.OUTPUT_FILE, help="write scores and records to this file")
-MEASURED = (options.suites, options.tasks, options.data_folder, options.pooling, options.protocol)
+MEASURED = (options.suites, options.tasks, options.data_folder, options.pooling)
 OUTPUT_OPTIONS = (JSON_FILE, options.table_form, options.device, options.quiet)
 
 
@@ -27,8 +27,6 @@ OUTPUT_OPTIONS = (JSON_FILE, options.table_form, options.device, options.quiet)
     type=click.Choice(["backbone", "head"]),
     help="the scored vector  [default: from the encoder's folder]",
 )
-@click.option("--aggregation", help="for sts: all, mean or weighted_mean  [default: all]")
-@click.option("--split", help="for geometry: dev, test, train or full  [default: dev]")
 @options.prompt_name
 @options.precision
 @options.several(*options.posthoc)
@@ -75,26 +73,18 @@ def evaluate(
 
 
 def _suites_and_tasks(given: dict[str, Any]) -> tuple[list[Any], list[str] | None]:
-    """The suites as objects, including a user's pairs, and the tasks (None: all).
+    """The suites, including a user's pairs, and the tasks (None: all).
 
     Raises:
-        ValueError: an option that no suite has.
         MissingFile: the named folder has no data.
     """
     from cselab.data import read_pairs
     from cselab.evaluators.sts import OwnPairs
-    from cselab.evaluators.suites import SUITES, suites_named
+    from cselab.evaluators.suites import SUITES
 
-    chosen = {name: given[name] for name in ("aggregation", "protocol", "split") if given.get(name) is not None}
     names = options.suites_or_default(given["suites"], given["data"])
-    known = [name for name in names if name in SUITES]
-    own = [OwnPairs(read_pairs(name), chosen.get("aggregation", "all")) for name in names if name not in SUITES]
-    if not known:
-        chosen.pop("aggregation", None)
-    try:
-        suites = [*suites_named(known, chosen), *own]
-    except TypeError as error:
-        raise ValueError(str(error)) from None
+    own = [OwnPairs(read_pairs(name)) for name in names if name not in SUITES]
+    suites = [*(name for name in names if name in SUITES), *own]
     return suites, [*given["tasks"], *(pairs.name for pairs in own)] if given["tasks"] else None
 
 

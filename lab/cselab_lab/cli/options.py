@@ -204,7 +204,6 @@ posthoc = (
     ),
     click.option("--fit", type=FIT, help="text file to fit --posthoc on  [default: world, 5000 of its sentences]"),
 )
-protocol = click.option("--protocol", help="for transfer tasks: senteval or senteval-fast  [default: senteval]")
 settings = click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="a parameter and its value; may be repeated"
 )

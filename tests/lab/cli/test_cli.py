@@ -450,11 +450,8 @@ def test_ties_are_printed_in_each_form():
 
 def test_world_prints_what_the_generator_gives():
     world = World(seed=3)
-    sentences, documents, pairs = (
-        run(f"world {line} --seed 3").splitlines() for line in ("sentences 4 --split dev", "documents 2", "pairs 6")
-    )
+    sentences, pairs = (run(f"world {line} --seed 3").splitlines() for line in ("sentences 4 --split dev", "pairs 6"))
     assert sentences == [one.text for one in world.sentences(4, "dev")]
-    assert documents == [one.text for document in world.documents(2) for one in document]
     first, second, grade, kind = pairs[5].split("\t")
     expected = world.sts(6)
     assert (first, second, kind) == (expected.sentences1[5], expected.sentences2[5], expected.subsets[5])

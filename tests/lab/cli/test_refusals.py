@@ -68,7 +68,6 @@ notebooks copy '' | 'DIR': it is empty
 train of_mine TRAIN | cselab --code FILE
 world pairs 10000000000000000000000000 | ask for at least 1, at most 10,000,000
 world sentences 1000000000000 | ask for at least 1, at most 10,000,000
-world documents 1000000000000 | ask for at least 1, at most 10,000,000
 EXPLAIN 50 --task same.tsv | same.tsv gives no score: all its grades
 EXPLAIN 0.5378 --task pairs.tsv | 0.5378 is a fraction, and scores are in points: give 53.78
 EXPLAIN nan --task pairs.tsv | with a point and no %; got 'nan'
@@ -94,7 +93,6 @@ train simcse TRAIN --corpus blank.txt | blank.txt | no sentence found
 train simcse TRAIN --corpus equal.txt | different sentences in the corpus: 1 (of 64)
 train simcse TRAIN --corpus latin.txt | latin.txt | line 1: byte 0xe9 is not utf-8
 evaluate word-overlap --suite pairs.tsv --json fifo | cannot write fifo
-evaluate tiny --suite sts --data data --aggregation median | unknown aggregation 'median'
 evaluate tiny --suite sts --data data --representation head | this one has none
 evaluate tiny --suite sts --data data --device cuda:99 | --device cuda:99: this machine has
 evaluate tiny --suite sts --data data --fit world | --fit needs a transform: add --posthoc
