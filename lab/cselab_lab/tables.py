@@ -40,7 +40,7 @@ def table(rows: "Mapping[str, Mapping[str, float | str]] | DataFrame", digits: i
     if not isinstance(rows, Mapping | DataFrame):
         raise TypeError(f"rows are {rows!r:.60}; expected {{name: {{column: number or words}}}}, or a DataFrame")
     frame = DataFrame(list(rows.values()), index=list(rows)) if isinstance(rows, Mapping) else rows
-    cells = frame.map(lambda value: _shown(value, digits)).astype(object)
+    cells = frame.map(lambda value: shown(value, digits)).astype(object)
     if form in SAFE:
         cells = cells.map(SAFE[form]).rename(index=SAFE[form], columns=SAFE[form])
     if form == "csv":
@@ -89,7 +89,12 @@ def check_form(form: str, known: Sequence[str] = FORMS) -> str:
     return form
 
 
-def _shown(value: float | str | None, digits: int) -> str:
+def shown(value: float | str | None, digits: int) -> str:
+    """A cell: words as they are, a number with its digits, nothing if it is missing.
+
+    >>> shown(47.031, 2), shown("failed", 2), shown(None, 2)
+    ('47.03', 'failed', '')
+    """
     if isinstance(value, str):
         return value
     return "" if value is None or value != value else f"{value:.{digits}f}"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from cselab_lab.tables import shown
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -62,25 +64,14 @@ def empty_table(columns: Sequence[str], left: Iterable[str] = ()) -> "Table":
 
 def print_rows(rows: Mapping[str, Mapping[str, Any]], digits: int) -> None:
     """Rows of named cells, as `cselab_lab.tables.table` has them, in a table that fits the width."""
+    from rich.markup import escape
+
     columns = list(dict.fromkeys(column for row in rows.values() for column in row))
     table = empty_table(["", *columns], left=[""])
     for name, row in rows.items():
-        cells = [escaped(_words(row.get(column), digits)) for column in columns]
+        cells = [escape(shown(row.get(column), digits)) for column in columns]
         table.add_row(
-            f"[bold]{escaped(name)}[/]",
+            f"[bold]{escape(name)}[/]",
             *(f"[{VERDICTS[cell]}]{cell}[/]" if cell in VERDICTS else cell for cell in cells),
         )
     show(table)
-
-
-def _words(value: Any, digits: int) -> str:
-    if isinstance(value, str):
-        return value
-    return "" if value is None or value != value else f"{value:.{digits}f}"
-
-
-def escaped(words: str) -> str:
-    """Words without markup of rich."""
-    from rich.markup import escape
-
-    return escape(words)
