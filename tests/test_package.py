@@ -15,7 +15,7 @@ import cselab
 
 PACKAGE = Path(cselab.__file__).parent
 HEAVY = (
-    "sklearn scipy plotly umap sentence_transformers pandas matplotlib ipywidgets anywidget papermill "
+    "sklearn scipy plotly sentence_transformers pandas matplotlib ipywidgets anywidget papermill "
     "nbconvert click transformers accelerate huggingface_hub"
 ).split()
 
@@ -207,8 +207,8 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
     [
         ("cselab", 111_500),
         ("cselab_lab", 94_900),
-        ("cselab_widgets", 58_000),
-        ("cselab cselab_lab cselab_widgets", 263_900),
+        ("cselab_widgets", 55_600),
+        ("cselab cselab_lab cselab_widgets", 261_900),
         ("tests", 242_000),
     ],
 )

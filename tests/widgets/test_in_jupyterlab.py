@@ -62,7 +62,7 @@ PICKING = [
     pair
     """,
     """
-    frame = pd.DataFrame({"row": ["low", "high"], "column": ["a", "b"], "published": [1.0, 2.0], "ours": 3.0})
+    frame = pd.DataFrame({"row": ["low", "high"], "column": ["a", "b"], "published_gain": [1.0, 2.0], "gain": 3.0})
     paper = PaperVsOurs(frame)
     paper.observe(lambda change: tell("column", paper.state.column), "state")
     paper

@@ -151,6 +151,7 @@ class Experiment:
         suites: instead of the similarity sets of the profile, where their data are.
         headlines: the claims that are stated without their neighbours, such as in a README; their rows run with more
             seeds where the profile has `headline_seeds`.
+        terms: the meaning of the rows' names, where a reader cannot guess it.
         shows: the settings that its table has before the numbers, where rows differ in them: "pooling", "head", "lr".
     """
 
@@ -163,6 +164,7 @@ class Experiment:
     suites: tuple[str, ...] = ("sts",)
     headlines: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
+    terms: str = ""
 
     def __post_init__(self) -> None:
         labels = [row.label for row in self.all_rows]

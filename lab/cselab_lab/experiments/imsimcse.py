@@ -12,6 +12,7 @@ declare(
         name="imsimcse-table1",
         question="Does dropout noise hurt in the negatives, and does it help in the positives?",
         baseline="SimCSE",
+        terms="+noise adds Gaussian noise of variance 0.1 to the vectors; \u2212noise averages 10 dropout passes.",
         rows=(
             Row("SimCSE", "simcse", published="SimCSE"),
             Row("+noise on positives", "noise", {"on": "positives", "variance": 0.1}, published="Pos. +Noise"),

@@ -79,13 +79,6 @@ def test_an_encoder_is_shared_where_it_is_known(two):
     assert [panel.state.encoder for panel in (*two, third)] == ["plain" if i == 2 else "SimCSE" for i in range(3)]
 
 
-def test_only_what_is_asked_for_is_shared(two):
-    link(*two, share=["selection"])
-    two[0].set(step=0)
-    two[0].selection = (2,)
-    assert (two[1].state.step, two[1].selection) == (12, (0,))
-
-
 def test_a_panel_takes_part_in_what_it_has(two):
     other = Other(OtherState("still"))
     link(two[0], other)
@@ -94,14 +87,6 @@ def test_a_panel_takes_part_in_what_it_has(two):
     assert (other.state.text, other.selection) == ("still", ())
 
 
-def test_unlinked_panels_go_their_own_ways(two):
-    link(*two).unlink()
-    two[0].set(step=0)
-    assert two[1].state.step == 8
-
-
-def test_one_panel_and_unknown_names_are_refused(two):
+def test_one_panel_is_refused(two):
     with pytest.raises(ValueError, match="link needs at least two panels, got 1"):
         link(two[0])
-    with pytest.raises(ValueError, match="share holds 'steps'; expected one of 'step', 'selection', 'encoder'"):
-        link(*two, share=["steps"])

@@ -33,8 +33,8 @@ def test_it_opens_at_the_kept_step_and_at_the_last(histories):
 
 def test_the_kept_step_is_named_where_the_run_says_it_is(histories):
     run = SimpleNamespace(history=histories["SimCSE"], best={"step": 10})
-    names = traces(AlignmentUniformity({"SimCSE": run}))["steps"]
-    assert (names.text[0], names.x[0], names.y[0]) == ("\u00a0\u00a0step 10, best dev score", -1.8, 0.25)
+    names = traces(AlignmentUniformity({"SimCSE": run}))["names"]
+    assert (names.text[0], names.x[0], names.y[0]) == ("step 10, best dev score", -1.8, 0.25)
 
 
 def test_the_start_is_never_the_kept_step():
@@ -81,7 +81,7 @@ def test_a_single_point_is_drawn_with_room_around_it():
 
 def test_the_shadow_is_where_both_are_better_than_at_the_start(histories):
     shadow = traces(AlignmentUniformity(histories))["better"]
-    assert (max(shadow.x), max(shadow.y)) == (-1.0, 0.2) and "both better" in shadow.text[3]
+    assert (max(shadow.x), max(shadow.y)) == (-1.0, 0.2) and "both better" in shadow.text[0]
 
 
 def seeds() -> list[list[dict]]:
@@ -149,6 +149,35 @@ def test_the_watcher_keeps_the_cosines_of_scored_steps(tiny_encoder):
     expected = encoder.similarity(encoder.encode(sentences[:5]), encoder.encode(sentences[5:10])).diagonal()
     assert list(watch.by_step) == [2]
     np.testing.assert_allclose(watch.by_step[2], expected, atol=1e-6)
+
+
+def test_a_few_methods_have_their_names_at_their_dots_and_many_a_legend(histories):
+    drawn = traces(AlignmentUniformity(histories), step=10)
+    assert [text.split("\u00a0")[-1] for text in drawn["names"].text] == ["SimCSE", "WhitenedCSE", "start"]
+    assert (drawn["names"].x, drawn["SimCSE: travelled"].showlegend) == ((-1.8, -1.0, -1.0), False)
+    many = traces(AlignmentUniformity({f"{number}": histories["SimCSE"] for number in range(7)}))
+    assert many["names"].text == ("start",) and many["3: travelled"].showlegend
+
+
+@pytest.mark.parametrize(
+    "ends, title",
+    [
+        ([(0.1, -2.0), (0.3, -2.0)], "better spread in all methods, closer pairs in a"),
+        ([(0.3, 0.0), (0.3, -0.5)], "better spread in none, closer pairs in none"),
+        ([(0.1, -2.0), (0.1, 0.0), (0.1, -2.0), (0.1, -2.0)], "better spread in 3 of 4, closer pairs in all methods"),
+        ([(0.1, 0.0)], "worse spread, pairs closer"),
+    ],
+)
+def test_the_title_says_who_is_better_than_at_the_start(ends, title):
+    start = {"step": 0, "alignment": 0.2, "uniformity": -1.0}
+    runs = {
+        name: [start, {"step": 5, "alignment": alignment, "uniformity": uniformity}]
+        for name, (alignment, uniformity) in zip("abcd", ends, strict=False)
+    }
+    panel = AlignmentUniformity(runs)
+    assert panel.planes()[0].title.partition(": ")[2] == title
+    panel.set(step=0)
+    assert panel.planes()[0].title.endswith("step 0: the start" if len(ends) == 1 else "Step 0: the start")
 
 
 def test_cosines_that_do_not_belong_are_refused():

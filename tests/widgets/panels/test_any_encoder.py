@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose
 @pytest.mark.parametrize("kind", ["model2vec", "tensors", "function", "array", "by sentence"])
 def test_each_kind_is_drawn_by_its_vectors(kind):
     given = KINDS[kind]
-    drawn = EmbeddingMap(TEXTS, {"mine": given}).vectors()["mine"]
+    drawn = EmbeddingMap(TEXTS, {"mine": given}).state.data.vectors["mine"][None]
     assert_allclose(drawn, VECTORS, atol=1e-6)
-    sides = PairExplorer({"mine": given}, PAIRS).vectors()["mine"]
+    sides = np.stack(PairExplorer({"mine": given}, PAIRS).state.data.sides("mine"))
     assert_allclose(sides, VECTORS.reshape(2, 12, -1), atol=1e-6)
     watch = CosinesByGrade(PAIRS)
     watch.keep(0, given)

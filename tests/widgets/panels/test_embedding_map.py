@@ -1,8 +1,6 @@
 import re
-import sys
 from dataclasses import replace
 
-import numba
 import numpy as np
 import plotly.graph_objects as go
 import pytest
@@ -93,7 +91,7 @@ def test_embedding_map_opens_at_what_gained_the_most():
     beside = panel.planes()[0].reads
     assert beside.count(f"<b>{name}</b>") == 10  # in words, and in bold
     told = f"10 of the 10 nearest to \u201c{name} &lt;{state.focus}&gt;\u201d share its colour"
-    assert panel.figure().layout.title.text == f"SimCSE: {told} (plain: {gained[0][state.focus]})"
+    assert panel.figure().layout.title.text == f"SimCSE: {told}, {gained[0][state.focus]} under plain"
     drawn = traces(panel)
     for encoder, count in zip(vectors, np.transpose(gained)[state.focus], strict=True):
         assert len(drawn[f"{encoder}: alike"].x) == 3 * count
@@ -277,27 +275,6 @@ def test_t_sne_makes_each_step_a_map_of_its_own_and_says_so():
     assert panel.figure().layout.xaxis.showticklabels is False
 
 
-def test_umap_is_fitted_on_one_step_and_the_others_are_placed(monkeypatch):
-    """Umap is fitted on one step and the others are placed into it."""
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)  # compiling takes longer than ten sentences a cluster
-    panel = EmbeddingMap(
-        [str(i) for i in range(30)], {"a": {0: three_clusters(0, 10), 9: three_clusters(1, 10)}}, projection="UMAP"
-    )
-    late, early = (points(panel, step=step)[0] for step in (9, 0))
-    assert gathered(late.x, late.y)
-    assert panel.explain(panel.state).startswith("Near dots are alike; larger distances mean nothing.")
-    for k in range(3):  # a cluster is placed where the fitted one lies
-        rows = slice(10 * k, 10 * k + 10)
-        distances = [
-            np.hypot(
-                early.x[rows].mean() - late.x[10 * j : 10 * j + 10].mean(),
-                early.y[rows].mean() - late.y[10 * j : 10 * j + 10].mean(),
-            )
-            for j in range(3)
-        ]
-        assert int(np.argmin(distances)) == k
-
-
 def test_what_takes_long_is_said_before_it_starts_and_no_longer(monkeypatch):
     """What takes long is said before it starts and no longer when it is done."""
     from cselab_widgets.panels import embedding_map
@@ -311,18 +288,10 @@ def test_what_takes_long_is_said_before_it_starts_and_no_longer(monkeypatch):
 
     monkeypatch.setattr(embedding_map, "project", slowly)
     control = panel.widget.children[0].children
-    next(one for one in control if getattr(one, "value", None) == "PCA").value = "UMAP"
-    assert said == ["fitting UMAP \u2026, about half a minute the first time"]
+    next(one for one in control if getattr(one, "value", None) == "PCA").value = "t-SNE"
+    assert said == ["fitting t-SNE \u2026"]
     assert control[-1].value == ""
     assert panel.busy_message({"step": 0}) == ""  # it is known now
-
-
-def test_umap_that_is_not_installed_is_told_with_the_command(monkeypatch, sentences, embeddings):
-    monkeypatch.setitem(sys.modules, "umap", None)
-    panel = EmbeddingMap(sentences, {"a": embeddings})
-    with pytest.raises(ImportError, match="pip install umap-learn"):
-        panel.set(projection="UMAP")
-    assert panel.state.projection == "PCA"
 
 
 def test_the_title_counts_the_neighbours_with_the_same_name():

@@ -128,7 +128,7 @@ def test_a_click_tells_what_the_point_says(opened, panels):
     opened.reload()
     section, panel = opened.locator("#EmbeddingMap"), panels["EmbeddingMap"]
     shows(section, panel)
-    section.locator(".scatterlayer .point").nth(2).click(force=True)
+    section.locator(".scatterlayer .point").nth(3).click(force=True)  # after the ring
     expect(section.locator(".cselab-title")).to_contain_text("nearest to \u201cc\u201d")
     told = "(section, rows) => section.querySelector('.js-plotly-plot').emit('plotly_click', { points: rows })"
     section.evaluate(told, [{"customdata": ["x", "a &lt;b&gt;<br><i>c</i>"]}])

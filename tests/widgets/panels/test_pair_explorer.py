@@ -53,9 +53,7 @@ def test_the_line_stands_at_the_cosine(panel):
         assert traces(panel)[f"{name}: your pair"].x == (pytest.approx(expected, abs=1e-4),) * 2
         middles = {grade: np.median(panel.to_frame().query(f"grade == {grade}")[name]) for grade in (0, 2, 5)}
         nearest = min(middles, key=lambda grade: abs(middles[grade] - expected))
-        assert (
-            panel.planes()[plane].title == f"{name}: your pair has {expected:.2f}, as a typical pair of grade {nearest}"
-        )
+        assert panel.planes()[plane].words == f"Your pair has {expected:.2f}, as a typical pair of grade {nearest}."
         assert traces(panel)[f"{name}: medians"].x == pytest.approx(list(middles.values()), abs=1e-4)
         assert [float(median) for median in traces(panel)[f"{name}: numbers"].text[:-1]] == pytest.approx(
             list(middles.values()), abs=0.005
@@ -66,10 +64,10 @@ def test_grades_out_of_order_are_named_with_their_kinds(pairs):
     """Under this encoder the pairs of grade 1 are the same word, those of grade 2 are not."""
     turned = Pairs(pairs.sentences1, pairs.sentences2, [1.0] * 4 + [2.0] * 4 + [0.0] * 4, subsets=pairs.subsets)
     turned = PairExplorer({"cone": Letters(0.1)}, turned, "a", "b").planes()[0]
-    assert turned.words == "Grade 1 lies right of 2."
-    assert turned.traces[-1].text == ("grade 0: unrelated", "grade 1: same", "grade 2: same meaning")
+    assert turned.title == "cone: grade 1 (same) has higher cosines than grade 2"
+    assert tuple(turned.y["ticktext"]) == ("grade 0: unrelated", "grade 1: same", "grade 2: same meaning")
     right = PairExplorer({"cone": Letters(0.1)}, pairs, "a", "b").planes()[0]
-    assert right.words == "Every grade lies right of the grade below it." and right.traces[-1].text[1] == "grade 2"
+    assert right.title == "cone: the higher the grade, the higher the cosine" and right.y["ticktext"][1] == "grade 2"
 
 
 def test_typing_a_sentence_moves_the_line(panel):
@@ -83,13 +81,6 @@ def test_typing_a_sentence_moves_the_line(panel):
     assert before < 0.99
     controls(panel)["second"].value = "a cake"
     assert encoder.asked == ["a cake"]
-
-
-def test_its_place_is_the_share_of_pairs_with_a_lower_cosine(panel):
-    cosines = panel.to_frame()["cone"]
-    assert panel.state.place("cone") == pytest.approx(100 * (cosines < panel.state.cosine("cone")).mean())
-    panel.set(second="a bad idea")  # cosine 1; so have the four pairs of equal words
-    assert panel.state.place("cone") <= 100 * 8 / 12 + 1e-9
 
 
 def test_removing_the_mean_opens_the_cone_and_moves_pairs(panel):
@@ -108,7 +99,8 @@ def test_removing_the_mean_opens_the_cone_and_moves_pairs(panel):
 def test_removed_components_are_the_largest(panel):
     """Removed components are the largest and leave nothing along them."""
     panel.set(removed=4)
-    rows = np.concatenate(panel.vectors()["cone"])
+    data = panel.state.data
+    rows = data.without("cone", np.concatenate(data.sides("cone")), 4)
     everything = Letters().encode(panel.state.data.pairs.sentences)
     _, _, axes = np.linalg.svd(everything - everything.mean(axis=0), full_matrices=False)
     assert_allclose(rows @ axes[:3].T, 0, atol=1e-4)
@@ -130,7 +122,7 @@ def test_clicking_a_pair_loads_it(panel):
     assert (panel.state.first, panel.state.second) == ("hide", "edihl")
     assert box.value == "hide"
     assert panel.picked()["kind"].tolist() == ["turned"]
-    assert panel.planes()[0].title.endswith("; it deserves grade 2")
+    assert panel.planes()[0].words.endswith("; it deserves grade 2.")
 
 
 def test_of_very_many_pairs_the_list_offers_some_of_every_grade(pairs, monkeypatch):
@@ -166,4 +158,4 @@ def test_what_an_encoder_does_not_read_of_a_sentence_is_said(tiny_encoder, pairs
     first, second = panel.state.remarks
     assert first.startswith("first sentence: tiny encodes") and "the rest is truncated" in first
     assert second.startswith("second sentence: tiny has no vocabulary for 1 of")
-    assert first in panel.details(panel.state) and second in panel.summary()
+    assert first in panel.details(panel.state) and second in panel.details(panel.state)

@@ -3,6 +3,7 @@ import pandas as pd
 import pytest
 from cselab_lab.experiments import read_results
 from cselab_widgets import PaperVsOurs
+from cselab_widgets.panels.paper_vs_ours import verdict
 from drawn import controls, traces
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -31,7 +32,7 @@ def frame() -> pd.DataFrame:
 
 @pytest.fixture
 def panel(frame) -> PaperVsOurs:
-    return PaperVsOurs(frame, verdicts=["noise costs points: holds here"], title="table 1", baseline="BERT")
+    return PaperVsOurs(frame, baseline="BERT")
 
 
 def test_published_and_our_gains_stand_on_the_line_of_their_row(panel):
@@ -43,19 +44,28 @@ def test_published_and_our_gains_stand_on_the_line_of_their_row(panel):
     assert_allclose(drawn["ours"].error_x.array, [0.7, 0, 0])
     assert_allclose(drawn["ours"].error_x.arrayminus, [0.7, 0, 0])
     beside = [text.replace("\u2007", "").split("\u00a0\u00a0")[1:] for text in drawn["numbers"].text]
-    assert beside[:3] == [["", "+1.9"], ["+1.9", ""], ["-5.0", "-2.0"]]
+    assert beside[:3] == [["", "+1.9", "\u2003"], ["+1.9", "", "\u2003"], ["-5.0", "-2.0", "\u2003one run"]]
     assert drawn["numbers"].y == (0, 1.5, 2.5, 3.5)  # the heads above
-    assert layout.title.text == "1 of 1 gains over BERT have the paper's sign"
+    assert layout.title.text == "0 of 1 gains over BERT have the paper's sign, 0 its size; 1 undecided"
     assert layout.xaxis.title.text == "points of Avg. over BERT (ours: World-STS)"
 
 
-def test_without_gains_the_scores_are_drawn_with_their_deviation(frame):
-    panel = PaperVsOurs(frame.drop(columns=["gain", "published_gain"]))
-    drawn, layout = traces(panel), panel.figure().layout
-    assert_array_equal(drawn["published"].x, [np.nan, 78.1, 76.25])
-    assert_array_equal(drawn["ours"].x, [57.4, np.nan, 59.3])
-    assert_array_equal(drawn["ours"].error_x.array, [0, 0, 0.4])
-    assert layout.title.text == "Published and ours"
+@pytest.mark.parametrize(
+    "gain, low, high, paper, expected",
+    [
+        (1.0, 0.5, 1.5, 1.2, "same size"),
+        (1.0, 0.5, 1.5, 2.0, "same sign, smaller"),
+        (-1.0, -1.5, -0.5, -0.2, "same sign, larger"),
+        (-1.0, -1.5, -0.5, 0.2, "opposite sign"),
+        (0.2, -0.1, 0.5, 0.2, "undecided"),
+        (0.2, None, None, 0.2, "one run"),
+        (0.2, 0.1, 0.3, None, ""),
+        (None, None, None, 0.2, ""),
+    ],
+)
+def test_a_verdict_compares_sign_and_size_as_far_as_the_interval_decides(gain, low, high, paper, expected):
+    line = {"row": ["a"], "gain": [gain], "gain_low": [low], "gain_high": [high], "published_gain": [paper]}
+    assert verdict(PaperVsOurs(pd.DataFrame(line)).state.shown.iloc[0]) == expected
 
 
 def test_the_column_is_chosen_and_its_measure_told(panel):
@@ -66,28 +76,35 @@ def test_the_column_is_chosen_and_its_measure_told(panel):
     assert "compare order" not in panel.explain(panel.state)
 
 
-def test_verdicts_stand_below_and_the_table_in_the_summary(panel):
-    told = panel.details(panel.state)
-    assert "noise costs points: holds here" in told and "<b>ImSimCSE</b>: not &lt;possible&gt;" in told
-    text = panel.summary()
-    assert "table 1: Avg." in text and "59.30 ± 0.40 (3)" in text and "holds here" in text
+def test_notes_stand_below_and_the_table_in_the_summary(panel):
+    assert "<b>ImSimCSE</b>: not &lt;possible&gt;" in panel.details(panel.state)
+    title, heads, *rows = panel.summary().splitlines()
+    assert title == f"Avg.: {panel.planes()[0].title}" and heads.split() == ["paper", "ours", "verdict"]
+    assert [row.split() for row in rows[:2]] == [
+        ["plain", "-5.0", "-2.0", "one", "run"],
+        ["SimCSE", "+1.9", "[+1.2,", "+2.6]"],
+    ]
 
 
-def test_an_experiment_may_be_named(tmp_path):
-    panel = PaperVsOurs("imsimcse-table1")
-    results = read_results("imsimcse-table1")
-    ours = [abs(verdict.ours) for verdict in results.verdicts()]
-    for said, name, number in zip(
-        panel.state.verdicts, ("+noise", "\u2212noise") * 2, [*ours[2:], *ours[:2]], strict=True
-    ):
-        assert said.startswith(f"{name} on ") and f"(here \u2212{number:.1f}, paper " in said
+def test_an_experiment_may_be_named():
+    panel, results = PaperVsOurs("imsimcse-table1"), read_results("imsimcse-table1")
     (plane,) = panel.planes()
-    assert plane.key == results.experiment.question
-    assert plane.title == "Here, too, noise on the negatives costs points; 3 of 4 claims hold in direction"
+    assert results.experiment.question in plane.key and panel.explain(panel.state).startswith(results.experiment.terms)
+    assert plane.title == "3 of 4 gains over SimCSE have the paper's sign, 2 its size; 1 undecided"
     lines = results.to_frame().query("column == @panel.state.column").set_index("row")
     drawn = dict(zip(panel.figure().layout.yaxis.ticktext, traces(panel)["ours"].x, strict=True))
     assert drawn == {row: pytest.approx(lines["gain"][row], nan_ok=True) for row in drawn}
 
 
-def test_before_a_run_no_claim_is_told():
-    assert PaperVsOurs("wiki").planes()[0].title == "Published and ours"
+def test_its_verdicts_are_those_of_the_experiment():
+    """Each row is one of the paper's claims; the words differ, the decisions do not."""
+    same = {"same size": "compatible with the paper", "same sign, smaller": "the same direction, smaller"}
+    shown, results = PaperVsOurs("imsimcse-table1").state.shown, read_results("imsimcse-table1")
+    told = {line["row"]: verdict(line) for _, line in shown.iterrows()}
+    for claim, judged in zip(results.experiment.claims, results.verdicts(), strict=True):
+        (row,) = {*claim.labels} - {"SimCSE"}
+        assert judged.answer.startswith(same.get(told[row], told[row]))
+
+
+def test_before_a_run_no_gain_is_told():
+    assert PaperVsOurs("wiki").planes()[0].title == "No gain over SimCSE was measured yet"

@@ -4,7 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cselab_widgets import TrainingMonitor
-from cselab_widgets.panels.training_monitor import COLUMNS, curve, over_runs, summary
+from cselab_widgets.panels.training_monitor import curve, over_runs, summary
 from numpy.testing import assert_allclose, assert_array_equal
 from tiny import make_encoder, make_sentences
 
@@ -97,7 +97,7 @@ def history():
 
 
 def traces(monitor, **changes):
-    return {trace.uid: trace for plane in monitor.planes(**{"every": True, **changes}) for trace in plane.traces}
+    return {trace.uid: trace for plane in monitor.planes(**changes) for trace in plane.traces}
 
 
 # ---------------------------------------------------------------------------------------- what is drawn
@@ -105,10 +105,12 @@ def traces(monitor, **changes):
 
 def test_each_column_is_drawn_where_it_has_a_value(history):
     drawn = traces(TrainingMonitor(), name="mine", rows=tuple(history), phase="running")
-    assert (drawn["loss: live"].x, drawn["loss: live"].y) == ((1, 2), (2.0, 1.0))
     assert (drawn["score: live"].x, drawn["score: live"].y) == ((0, 2), (50.0, 53.0))
-    assert drawn["effective_rank: live"].y == (5.0, 6.0)
-    assert {uid.split(":")[0] for uid in drawn} == {*COLUMNS, "names"}
+    assert {uid.split(":")[0] for uid in drawn} == {"score", "names"}
+    unscored = tuple({key: row[key] for key in row if key != "score"} for row in history)
+    drawn = traces(TrainingMonitor(), name="mine", rows=unscored, phase="running")
+    assert (drawn["loss: live"].x, drawn["loss: live"].y) == ((1, 2), (2.0, 1.0))
+    assert {uid.split(":")[0] for uid in drawn} == {"loss"}
 
 
 def test_seeds_are_thin_lines_about_their_mean(history):
@@ -123,7 +125,6 @@ def test_seeds_are_thin_lines_about_their_mean(history):
     assert drawn["names"].text[-1].endswith("SimCSE 54.0")
     (plane,) = panel.planes()
     assert plane.title == "SimCSE, mean of 2 runs, stands at step 2 (dev score 54.0, +3.0)"
-    assert panel.planes(every=True)[1].title == "Loss falls from 2 to 1"
 
 
 @pytest.mark.parametrize(
@@ -166,8 +167,10 @@ def test_values_that_are_not_finite_are_left_out():
 
 def test_kept_steps_are_marked_where_they_were_measured(history):
     drawn = traces(TrainingMonitor(), rows=tuple(history), kept=(1,), phase="running")
-    assert drawn["loss: kept"].x == (1,) and drawn["loss: kept"].y == (2.0,)
-    assert drawn["score: kept"].x == (2,)  # the best step, whose weights a run keeps
+    assert drawn["score: kept"].x == (2,)  # the best step, whose weights a run keeps; step 1 has no score
+    unscored = tuple({key: row[key] for key in row if key != "score"} for row in history)
+    kept = traces(TrainingMonitor(), rows=unscored, kept=(1,), phase="running")["loss: kept"]
+    assert (kept.x, kept.y) == ((1,), (2.0,))
 
 
 @pytest.mark.parametrize("shape", ["rows", "run", "list", "by seed", "list of runs"])
@@ -349,6 +352,7 @@ def test_it_opens_with_the_score_on_an_axis_of_six_points(history):
     assert high - low == pytest.approx(6) and low < 50 < 53 < high
     start, names = (next(trace for trace in score.traces if trace.uid == uid) for uid in ("score: start", "names"))
     assert (start.x, start.y) == ((0, 2), (50.0, 50.0)) and not any(trace.showlegend for trace in score.traces)
-    assert [name.split("\u00a0")[-1] for name in names.text] == ["mine 53.0"]
-    _, loss, *_ = monitor.planes(every=True)
+    assert [name.split("\u00a0")[-1] for name in names.text] == ["start", "mine 53.0"]
+    monitor.set(rows=tuple({key: row[key] for key in row if key != "score"} for row in history))
+    (loss,) = monitor.planes()
     assert loss.title == "Loss falls from 2 to 1" and loss.y["rangemode"] == "tozero"

@@ -23,7 +23,7 @@ from ..kit.planes import Plane
 from ..kit.theme import INK, NUMERIC_SCALE, OURS, POSITIVE
 from ..panels.alignment_uniformity import AlignmentUniformity
 from ..panels.embedding_map import EmbeddingMap
-from ..panels.training_monitor import COLUMNS, TrainingMonitor, planes
+from ..panels.training_monitor import TrainingMonitor, column_plane
 
 Figures = Mapping[str, go.Figure]
 """By the ending of the file's name; "" for a single figure."""
@@ -53,11 +53,12 @@ def places(results: Results, _: Path | None) -> Figures:
 def curves(results: Results, _: Path | None) -> Figures:
     """Alignment and uniformity of each trained row over the steps, mean and range of its seeds: WhitenedCSE 3."""
     histories = {label: list(results.curves(label).values()) for label in results.lines if results.curves(label)}
-    state = replace(TrainingMonitor(histories).state, every=True)
-    shown = {measure: plane.figure() for measure, plane in zip(COLUMNS, planes(state), strict=True)}
+    state = TrainingMonitor(histories).state
+    titles = {measure: f"{measure.capitalize()} (lower is better)" for measure in ("alignment", "uniformity")}
+    shown = {measure: column_plane(state, measure, title).figure() for measure, title in titles.items()}
     for figure in shown.values():
         figure.for_each_trace(lambda trace: trace.update(showlegend=trace.name in histories))
-    return {measure: shown[measure] for measure in ("alignment", "uniformity")}
+    return shown
 
 
 def maps(results: Results, kept: Path | None) -> Figures:

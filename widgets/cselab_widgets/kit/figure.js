@@ -8,23 +8,25 @@
 const cselabFigure = (() => {
   const NARROW = 700;
   const MIDDLE = 1000;
-  const LINE = 20; // pixels a line of the legend
+  // Of the letters: a line of the legend.
+  const LINE = 1.6;
   const TALL = [0, 420, 420, 330]; // pixels, a plane that stands alone, or beside others
   const LOW = 270; // on a narrow page
-  const WIDE = [0, 1400, 680]; // pixels: so wide at most
+  const WIDE = [0, 1100, 680]; // pixels: so wide at most
   const HEAD = 24; // pixels of a line of a title in a saved picture
   const ABOVE = 14; // pixels between a title and its plot
   const BESIDE = 260; // pixels of the text beside a plane
   const MAP = 640; // pixels of a square plane with a text beside it, at most, or half of the room
   const TOUCH = matchMedia("(hover: none)");
   const STILL = matchMedia("(prefers-reduced-motion: reduce)");
-  const COLUMN = 48; // pixels of a column of gains, at least: a narrow page shows the first ones
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
 
   const span = ([low, high]) => high - low;
 
   const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
-  const wide = (text, size = 13) => {
+  // Pixels of the text in the planes that are drawn: it grows with their width, up to 16.
+  let letters = 13;
+  const wide = (text, size = letters) => {
     pen.font = `${size}px system-ui, sans-serif`;
     return Math.max(...String(text).split("<br>").map((line) => pen.measureText(line.replace(/<[^>]*>/g, "")).width));
   };
@@ -40,14 +42,14 @@ const cselabFigure = (() => {
     if (!names.length) return 0;
     const entries = names.map((name) => wide(name) + 50);
     const fits = entries.reduce((sum, entry) => sum + entry) <= room;
-    return LINE * (fits ? 1 : Math.ceil(names.length / Math.max(1, Math.floor(room / Math.max(...entries))))) + 10;
+    return LINE * letters * (fits ? 1 : Math.ceil(names.length / Math.max(1, Math.floor(room / Math.max(...entries))))) + 10;
   }
 
   // What plotly.js would show of a title, which is a little HTML.
   const unmarked = (text) => new DOMParser().parseFromString(text.replace(/<br>/g, " "), "text/html").body.textContent;
 
   // A text of more than `room` pixels in two lines.
-  function inTwoLines(text, room, size = 13) {
+  function inTwoLines(text, room, size = letters) {
     const spaces = [...text.matchAll(/ /g)].map(({ index }) => index);
     if (wide(text, size) < room || !spaces.length || text.includes("<br>")) return text;
     const off = (place) => Math.abs(place - text.length / 2);
@@ -62,6 +64,34 @@ const cselabFigure = (() => {
     const words = name.replace(/<br>/g, " ");
     const third = wide(words) / 2.6;
     return words.split(" ").reduce((lines, word) => lines + (wide(lines.split("<br>").at(-1) + word) < third ? " " : "<br>") + word);
+  }
+
+  // Names about their points: each stands where it covers no other name, no named point, and the fewest lines; a name
+  // without such a place is left out. `at` gives the pixels of a point in the axes, `room` their size.
+  function setApart(trace, data, at, room) {
+    const points = trace.text.map((_, i) => at(trace.x[i], trace.y[i]));
+    const drawn = data.filter(({ mode, fill }) => !/text/.test(mode) && !fill).flatMap(({ x, y }) =>
+      Array.from(x, (_, i) => at(x[i], y[i])).flatMap((from, i, path) =>
+        Array.from({ length: 20 }, (_, n) => from.map((z, axis) => z + ((path[i + 1] ?? from)[axis] - z) * (n / 20)))));
+    const near = (a, b, w, h) => Math.abs(a[0] - b[0]) < w && Math.abs(a[1] - b[1]) < h;
+    const h = 0.65 * letters;
+    const taken = points.map((middle) => ({ middle, w: 6, h: 3 }));
+    const chosen = trace.text.map((text, i) => {
+      const w = wide(text) / 2 + 3;
+      const places = [10, 24, 44].flatMap((gap) => [0, 1, 2].flatMap((right) => [0, 1, 2].map((down) => {
+        const middle = [points[i][0] + (right - 1) * (gap + w), points[i][1] + (down - 1) * (gap + h)];
+        const cost = gap + 1 - ((right + down) % 2) + drawn.filter((point) => near(point, middle, w, h)).length;
+        return { side: ["top", "middle", "bottom"][down] + [" left", " center", " right"][right], gap, w, h, middle, cost };
+      })));
+      const [best] = places.filter(({ middle }) => near(middle, [room[0] / 2, room[1] / 2], room[0] / 2 - w, room[1] / 2 + 9 - h) &&
+        !taken.some((other) => near(other.middle, middle, w + other.w, h + other.h))).sort((a, b) => a.cost - b.cost);
+      if (best) taken.push(best);
+      return best ?? { side: "top left", gap: 10, w: 0 };
+    });
+    trace.text = trace.text.map((text, i) => (chosen[i].w ? text : ""));
+    // Plotly.js keeps this from them.
+    trace.marker = { ...trace.marker, size: chosen.map(({ gap }) => 1.6 * (gap - 1)) };
+    trace.textposition = chosen.map(({ side }) => side);
   }
 
   // Numbers below 0, and names such as -noise, have the sign that plotly.js writes at its axes.
@@ -79,49 +109,50 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    const words = bare || xaxis.side === "top" ? [] : data.filter(({ mode, visible }) => mode === "text" && visible !== false);
-    const centred = ({ textposition }) => /center$/.test(textposition); // its points: half of it may stand out, wherever it is
+    // Before it stand numbers.
+    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.split("\u2003").at(-1));
+    const words = bare || xaxis.side === "top" ? [] : data.filter(({ mode, meta, visible }) => (mode === "text" || meta === "apart") && visible !== false);
+    // Its points: half of it may stand out, wherever it is.
+    const centred = ({ textposition }) => /center$/.test(textposition);
     const ends = words.filter((trace) => !centred(trace)).flatMap(({ text, x }) => (text ?? []).filter((_, i) => x[i] >= far));
     const beside = Math.max(widest(ends), widest(words.filter(centred).flatMap(({ text }) => text ?? [])) / 2);
     const scale = Math.max(scaled, scaleOf(data));
-    const margin = { l: bare ? 28 : 60, r: Math.min(beside + scale, width / 2.4), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 14 : 52 };
+    const larger = 3 * (letters - 13);
+    const margin = { l: bare ? 28 : 60 + larger, r: Math.min(beside + scale, width / 2.4), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 14 : 52 + larger };
+    layout.font = { size: letters };
+    for (const axis of [xaxis, yaxis]) [axis.tickfont, axis.title] = [{ size: letters - 1 }, { ...axis.title, font: { size: letters } }];
     const inCells = (change) => data.forEach((trace) => trace.text?.[0]?.map && (trace.text = trace.text.map((row) => row.map(change))));
     const form = /%\{z:\.1f\}/; // plotly.js would write a hyphen before numbers below 0
     for (const trace of data.filter(({ hovertemplate }) => form.test(hovertemplate))) {
       trace.text = Array.from(trace.z, (row) => Array.from(row, (z) => (Number.isFinite(z) ? (Math.round(10 * z) / 10 + 0).toFixed(1) : "")));
       for (const key of ["texttemplate", "hovertemplate"]) trace[key] = trace[key]?.replace(form, "%{text}");
     }
-    const gains = data.some(({ text }) => text?.[0]?.map && text.flat().some((cell) => cell.startsWith("+")));
+    const gains = data.some(({ text }) => text?.[0]?.map && text.flat().some((cell) => /^(<b>)?\+/.test(cell)));
     inCells(withMinus);
     for (const trace of data) if (/text/.test(trace.mode)) trace.text = trace.text.map(withMinus);
     for (const axis of [xaxis, yaxis]) axis.ticktext = axis.ticktext?.map(withMinus);
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inLines(name, LONG));
-      data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo)); // text beside it is out of sight
-      data.forEach((trace) => trace.text?.[0]?.map && !gains && (trace.textfont = { size: width < 480 ? 11 : 13 }));
+      // Text beside it is out of sight.
+      data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo));
+      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: width < 480 && !gains ? 11 : 13 }));
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more.
-    const titled = (axis) => (axis.title?.text && xaxis.side === "top" ? 22 : 0);
+    const titled = (axis) => (axis.title?.text && xaxis.side === "top" ? 1.7 * letters : 0);
     if (names.length && (titled(yaxis) || !yaxis.title?.text))
       [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, Math.max(widest(names), named) + 16) + titled(yaxis), false, "allow"];
-    if (gains && width < NARROW) {
-      const fit = Math.max(1, Math.floor((width - margin.l - margin.r) / COLUMN));
-      if (fit < data[0].x.length) xaxis.title = { text: `first ${fit} of ${data[0].x.length} columns` };
-      for (const trace of data) for (const key of ["z", "text", "hovertext"]) trace[key] = trace[key].map((row) => row.slice(0, fit));
-      data[0].x = data[0].x.slice(0, fit);
-    }
+    // Without decimals all columns fit.
+    if (gains && width < NARROW) inCells((cell) => cell.replace(/\d+\.\d/, (number) => Number(number).toFixed()));
     if (xaxis.side === "top") {
       const heads = xaxis.ticktext ?? data[0].x;
       const column = (width - margin.l - margin.r) / heads.length;
-      const apart = (n) => 8 + Math.max(0, ...heads.slice(n).map((head, i) => (wide(head) + wide(heads[i])) / 2)); // the room that two need
-      const inTurn = column < apart(1) && 2 * column > apart(2); // every second name stands a line higher
-      const turned = column < apart(1) && !inTurn;
+      // Two need more room.
+      const turned = heads.slice(1).some((head, i) => column < 8 + (wide(head) + wide(heads[i])) / 2);
       xaxis.tickangle = turned ? -45 : 0;
-      margin.t += titled(xaxis) + (turned ? 44 : inTurn ? 40 : 24);
-      if (inTurn) [xaxis.tickvals, xaxis.ticktext] = [xaxis.tickvals ?? heads, heads.map((name, i) => name + "<br>\u00a0".repeat(i % 2))];
+      margin.t += titled(xaxis) + (turned ? 12 + 0.71 * widest(heads) : 24);
     }
-    let height = Math.max(tall, 120, (names.length && yaxis.range ? Math.abs(span(yaxis.range)) : names.length) * (21 * Math.max(0, ...names.map((name) => name.split("<br>").length)) - 4));
+    let height = Math.max(tall, 120, (names.length && yaxis.range ? Math.abs(span(yaxis.range)) : names.length) * (1.6 * letters * Math.max(0, ...names.map((name) => name.split("<br>").length)) - 4));
     if (yaxis.scaleanchor) {
       const shape = shapeOf(layout);
       margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : 1.25 * tall) / shape); // its scale stands beside it
@@ -129,8 +160,12 @@ const cselabFigure = (() => {
     }
     for (const [axis, room] of [[xaxis, width - margin.l - margin.r], [yaxis, height]])
       if (axis.title?.text) axis.title.text = inTwoLines(axis.title.text, room);
-    if ([xaxis.title?.text, xaxis.ticktext?.[0]?.replace("<br>", "")].some((text) => text?.includes("<br>"))) margin.b += 16; // a line more
+    // A line more.
+    if ([xaxis.title?.text, xaxis.ticktext?.[0]?.replace("<br>", "")].some((text) => text?.includes("<br>"))) margin.b += 1.3 * letters;
     const whole = height + margin.t + margin.b;
+    const room = [width - margin.l - margin.r, height];
+    const at = (x, y) => [((x - xaxis.range[0]) / span(xaxis.range)) * room[0], ((yaxis.range[1] - y) / span(yaxis.range)) * room[1]];
+    for (const trace of data) if (trace.meta === "apart") setApart(trace, data, at, [room[0] + margin.r, height]);
     const above = { xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
     const legend = { orientation: "h", x: 8 / width, y: 1 - ABOVE / whole, itemsizing: "constant", ...above };
     const dragmode = layout.dragmode ?? (TOUCH.matches ? false : "zoom"); // a finger scrolls the page
@@ -235,7 +270,7 @@ const cselabFigure = (() => {
         const { width: narrow, height: below, margin, legend, ...layout } = el.layout;
         const scale = plots[0].part.layout.meta.key && el === plots.at(-1).el ? 60 : 0; // on the page it stands above the planes
         const width = narrow + scale;
-        const text = inTwoLines(part.layout.title.text, width - 16, 15);
+        const text = inTwoLines(part.layout.title.text, width - 16, 17);
         const room = HEAD * text.split("<br>").length;
         const whole = below + room;
         const at = { x: 8 / width, y: 1 - 4 / whole, xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
@@ -269,7 +304,7 @@ const cselabFigure = (() => {
     planes.setAttribute("role", "figure");
     planes.setAttribute("aria-label", words);
     const saving = place.appendChild(document.createElement("button"));
-    Object.assign(saving, { className: "cselab-save", textContent: "save picture", title: "Save the picture as an SVG file." });
+    Object.assign(saving, { className: "cselab-save", textContent: "save picture" });
     saving.style.alignSelf = "start"; // in the column of a panel
     saving.addEventListener("click", () => save(Plotly, plots.filter(({ cell }) => !cell.hidden)));
 
@@ -307,6 +342,7 @@ const cselabFigure = (() => {
       key.innerHTML = withMinus(parts[visible[0]]?.layout.meta.key ?? ""); // by Python
       const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
       const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), WIDE[columns] ?? Infinity);
+      letters = Math.max(13, Math.min(16, Math.round(each / 30)));
       const usual = width < NARROW ? LOW : Math.min(TALL[columns] ?? LOW, Math.round(0.75 * each));
       const names = ({ layout: { yaxis } }) => Math.min(LONG, widest(yaxis?.ticktext ?? [])); // no legend stands above them
       const tops = parts.map((part) => tallness(legendNames(part), each - 16 - names(part)));

@@ -6,24 +6,19 @@ from typing import Any
 
 from .panel import Panel
 
-SHARED = ("step", "selection", "encoder")
+SHARED = ("step", "encoder")  # and the selection
 
 
 class Link:
-    """Keeps `share` of some panels equal until `unlink`."""
+    """Keeps step, encoder and selection of some panels equal."""
 
-    def __init__(self, panels: Sequence[Panel], share: Sequence[str]) -> None:
-        self.panels, self.share = tuple(panels), tuple(share)
+    def __init__(self, panels: Sequence[Panel]) -> None:
+        self.panels = tuple(panels)
         self._passing = False
         first = self.panels[0]
         self._pass_fields(first, None, first.state)
         for panel in self.panels:
             panel.observe(self._moved, names=["state", "selection"])
-
-    def unlink(self) -> None:
-        """Let the panels go; each stays where it is."""
-        for panel in self.panels:
-            panel.unobserve(self._moved, names=["state", "selection"])
 
     def _moved(self, change: Any) -> None:
         if self._passing:
@@ -31,17 +26,16 @@ class Link:
         self._passing = True
         try:
             if change.name == "selection":
-                if "selection" in self.share:
-                    self._pass_selection(change.owner)
+                self._pass_selection(change.owner)
             else:
                 self._pass_fields(change.owner, change.old, change.new)
         finally:
             self._passing = False
 
     def _pass_fields(self, source: Panel, before: Any, now: Any) -> None:
-        for name in self.share:
+        for name in SHARED:
             value = getattr(now, name, None)
-            if name == "selection" or value is None or value == getattr(before, name, None):
+            if value is None or value == getattr(before, name, None):
                 continue
             for panel in self.panels:
                 if panel is not source and name in _fields(panel):
@@ -57,28 +51,19 @@ class Link:
                 panel.selection = tuple(row for row, item in enumerate(panel.items()) if item in picked)
 
 
-def link(*panels: Panel, share: Sequence[str] = SHARED) -> Link:
+def link(*panels: Panel) -> Link:
     """Make panels share a step, a selection, an encoder: moving one moves all.
 
     A panel shares the fields that it has. A panel without a record of a step shows the latest step before it; a panel
     without the encoder does not change. Two panels select the same rows if their items are equal, for example sentences
     or pairs (see `Panel.items`). The panels take the first one's step and encoder at once.
 
-    Args:
-        share: the fields to share, of "step", "selection" and "encoder".
-
-    Returns:
-        The link; `link(...).unlink()` ends it.
-
     Raises:
-        ValueError: fewer than two panels, or an unknown name in `share`.
+        ValueError: fewer than two panels.
     """
     if len(panels) < 2:
         raise ValueError(f"link needs at least two panels, got {len(panels)}.")
-    unknown = [name for name in share if name not in SHARED]
-    if unknown:
-        raise ValueError(f"share holds {unknown[0]!r}; expected one of {', '.join(map(repr, SHARED))}.")
-    return Link(panels, share)
+    return Link(panels)
 
 
 def _fields(panel: Panel) -> set[str]:

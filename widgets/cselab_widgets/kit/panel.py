@@ -1,6 +1,6 @@
 """The base of all panels: a state, the pure planes of it, and the thin shell that shows both.
 
-A panel is written in four pieces, each testable without a browser:
+A panel is written in three pieces, each testable without a browser:
 
     @dataclass(frozen=True, eq=False)
     class NoiseState(State):                       # its fields describe their controls (fields.py)
@@ -8,14 +8,13 @@ A panel is written in four pieces, each testable without a browser:
         step: int = shown("step", "steps", "steps")
 
     def planes(state) -> list[Plane]: ...          # pure; always the same traces, in the same order
-    def summary(state) -> str: ...                 # the same in words, for a page without plots
 
     class Noise(Panel):                            # the shell: its arguments are the users' objects
         state_class = NoiseState
         render = staticmethod(planes)
-        alt_text = staticmethod(summary)
 
-`explain` is the line under the planes, and `details` is HTML under that line; both have a default.
+`explain` is the line under the planes, `details` is HTML under that line, and `alt_text` is the content in words; all
+have a default.
 
 Rules for a plane:
 * each trace has a fixed `uid`, which identifies it from one state to the next;
@@ -30,6 +29,7 @@ import inspect
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import MISSING, fields, replace
+from html import unescape
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -71,7 +71,6 @@ class Panel(traitlets.HasTraits):
 
     state_class: ClassVar[type] = object  # the class of its state
     render: Callable[[Any], list[Plane]]
-    alt_text: Callable[[Any], str]
     columns: int = 3  # planes side by side, at most
     questions: Mapping[str, Sequence[int]] = MappingProxyType({})  # tabs, and the planes of each by number
     clicks: ClassVar[str] = "selection"  # the control that a click on a point sets, on a page
@@ -105,6 +104,11 @@ class Panel(traitlets.HasTraits):
     def options(state: Any) -> Mapping[str, Sequence[Any]]:
         """The current options of controls whose values change with the state, by field: values, or (label, value)."""
         return {}
+
+    def alt_text(self, state: Any) -> str:
+        """The content in words, for a page without plots: by default the titles of the planes and the words below."""
+        texts = (text for plane in self.render(state) for text in (plane.title, plane.words))
+        return unescape("\n".join(filter(None, texts)))
 
     @staticmethod
     def explain(state: Any) -> str:
@@ -206,10 +210,6 @@ class Panel(traitlets.HasTraits):
         """The rows of `to_frame()` that are selected."""
         return self.to_frame().iloc[list(self.selection)]
 
-    def vectors(self) -> Mapping[str, np.ndarray]:
-        """The vectors behind the figure, by name. None by default."""
-        return {}
-
     def save(self, path: str | Path) -> None:
         """Write the content to a file whose ending gives the format.
 
@@ -217,7 +217,7 @@ class Panel(traitlets.HasTraits):
         .html   the picture as a page to read offline
         .json   the planes, a list of figures as Plotly reads them
 
-        An SVG is made by the browser: "save picture" under the plot. `numpy.save` writes the arrays of `vectors()`.
+        An SVG is made by the browser: "save picture" under the plot.
 
         Raises:
             ValueError: an unknown ending.

@@ -1,6 +1,5 @@
 """Embeddings of several training steps in one plane, so that movement between steps means something."""
 
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-PCA, UMAP, TSNE = "PCA", "UMAP", "t-SNE"
-PROJECTIONS = (PCA, UMAP, TSNE)
-SEED = 0  # of UMAP and t-SNE: the same vectors give the same map on one machine
+PCA, TSNE = PROJECTIONS = "PCA", "t-SNE"
+SEED = 0  # of t-SNE: the same vectors give the same map on one machine
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +50,10 @@ def project(snapshots: Mapping[int | None, Float[np.ndarray, "n d"]], method: st
     * "PCA": the first two principal components. The mean of the last step is the origin throughout, so an
       encoder whose sentences crowd into a cone shows them crowded, and a step at which the crowd as a whole lay
       elsewhere shows it elsewhere. Signs are fixed: the largest loading of each component is positive.
-    * "UMAP" (McInnes et al. 2018, umap-learn): keeps neighbours; further steps are placed into the fitted map.
     * "t-SNE" (van der Maaten & Hinton 2008, scikit-learn): keeps neighbours; it cannot place new rows, so each step
       has its own map, begun from its principal components, made when it is first looked at.
 
-    Distances in the last two mean nothing beyond who is near whom.
+    Distances in a map of t-SNE mean nothing beyond who is near whom.
 
     Args:
         snapshots: embeddings of the same sentences, by step.
@@ -65,7 +62,6 @@ def project(snapshots: Mapping[int | None, Float[np.ndarray, "n d"]], method: st
     Raises:
         ValueError: an unknown method, a row has no direction (all zeros), the fitted rows are all equal, or too few
             for the method.
-        ImportError: UMAP was asked for and is not installed.
     """
     if method not in PROJECTIONS:
         raise ValueError(f"projection is {method!r}; choose one of {', '.join(PROJECTIONS)}.")
@@ -78,10 +74,6 @@ def project(snapshots: Mapping[int | None, Float[np.ndarray, "n d"]], method: st
     if method == TSNE:
         own = _Lazily(steps, lambda step: _tsne(directions[step]))
         return Projection(own, None, method)
-    if method == UMAP:
-        mapper = _umap(fitted)
-        placed = _Lazily(steps, lambda step: mapper.embedding_ if step == last else mapper.transform(directions[step]))
-        return Projection(placed, None, method)
     pca = _pca(fitted)
     points = {step: pca.transform(directions[step]) for step in steps}
     return Projection(points, tuple(pca.explained_variance_ratio_.tolist()), method)
@@ -134,22 +126,3 @@ def _tsne(rows: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n 2"]:
     start = _pca(rows).transform(rows)
     start = 1e-4 * start / start[:, 0].std()
     return TSNE(perplexity=min(30, (len(rows) - 1) / 3), init=start, random_state=SEED).fit_transform(rows)
-
-
-def _umap(rows: Float[np.ndarray, "n d"]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ImportWarning)  # of TensorFlow, which is not needed
-        try:
-            from umap import UMAP
-        except ImportError:
-            raise ImportError(
-                "UMAP needs umap-learn: pip install umap-learn (it brings numba, together about 210 MB)."
-            ) from None
-        except RuntimeError as error:  # numba found no folder for its cache
-            raise ImportError(
-                "UMAP needs a cache: set NUMBA_CACHE_DIR to a folder that you can write, and restart."
-            ) from error
-    if len(rows) < 5:
-        raise ValueError(f"UMAP needs at least 5 rows, got {len(rows)}; choose a different projection.")
-    mapper = UMAP(n_neighbors=min(15, len(rows) - 1), random_state=SEED, n_jobs=1, init="pca")
-    return mapper.fit(rows.astype(np.float32))

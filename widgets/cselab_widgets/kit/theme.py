@@ -32,7 +32,7 @@ NUMERIC_SCALE = ("#7f96af", "#6c8db0", "#5984b0", "#447ab0", "#2c70af", "#0465af
 # For matrices: blue above zero, vermilion below, and the page's background near zero.
 DIVERGING = ((0, POSITIVE), (0.4999, "rgba(194, 82, 0, 0.05)"), (0.5001, "rgba(0, 114, 178, 0.05)"), (1, ANCHOR))
 
-TITLE, TEXT, AXIS, TICK = 15, 14, 13, 12  # pixels
+TITLE, TEXT, AXIS, TICK = 17, 15, 16, 15  # pixels; figure.js makes them smaller in a narrow plane
 
 _AXIS = {
     "gridcolor": FAINT,

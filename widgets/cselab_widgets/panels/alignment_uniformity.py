@@ -1,6 +1,6 @@
 """Methods in the plane of alignment and uniformity, and their paths while they train."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -23,13 +23,7 @@ if TYPE_CHECKING:
 
     from cselab.data import Pairs
 
-APART = 0.09  # of the plane: between two steps that are named
-WAYS = {  # spread better, pairs closer
-    (True, True): "better on both",
-    (True, False): "better spread, with pairs farther apart",
-    (False, True): "worse spread, with closer pairs",
-    (False, False): "worse on both",
-}
+NAMED = 6  # methods that have their names at their dots; more have a legend
 
 
 class Measurement(NamedTuple):
@@ -113,32 +107,28 @@ class AlignmentUniformityState(State):
         """The part of a path up to the current step."""
         return tuple(at for at in path if at.step <= self.step) or path[:1]
 
-    @property
-    def sign(self) -> int:
-        """1 if there is room above a path that comes from the right, -1 below."""
-        start, *_, end = next(iter(self.paths.values())) * 2
-        return -1 if (end.alignment - start.alignment) * (end.uniformity - start.uniformity) > 0 else 1
-
 
 def planes(state: AlignmentUniformityState) -> list[Plane]:
     """Paths in the plane, and one checkpoint's cosines by grade.
 
-    Three traces per method: a small dot for each seed, its mean path, and the part up to the current step.
-    Then the names of the steps of a method alone.
+    Three traces per method: a small dot for each seed, its mean path, and the part up to the current step. Then names.
     """
     styles = category_styles(state.paths)
     across, up = _ranges(state)
-    ways = [_way(state, method, styles[method]) for method in state.paths]
-    traces = [_better(state, across, up)]
+    traces = [_better(state, across)]
     for method in state.paths:
         color = styles[method].color
         seeds = _places([state.until(path)[-1] for path in state.seeds[method]])
         dots = {"size": 5, "color": color, "opacity": 0.6}
         traces.append(go.Scatter(**seeds, uid=f"{method}: seeds", mode="markers", marker=dots, hoverinfo="skip"))
         traces.append(_path_of(state, method, color))
-    if len(state.paths) == 1:
-        ways.append(_step_names(state))
-    traces += ways
+    traces += [_way(state, method, styles[method]) for method in state.paths]
+    named = _names(state, styles)
+    dots = {"size": 14, "opacity": 0}  # invisible: names stand beside them; figure.js finds their places
+    names = written(
+        **_places(named.values()), text=[*named], uid="names", mode="markers+text", marker=dots, meta="apart"
+    )
+    traces.append(names)
     axes = (
         {"title": {"text": "\u2190 better: uniformity (spread more evenly)"}, "range": across},
         {"title": {"text": "\u2190 better: alignment (pairs closer)"}, "range": up},
@@ -147,27 +137,29 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
     words += "Small dots: seeds. " * any(len(paths) > 1 for paths in state.seeds.values())
     words += "Click a dot for the cosines of its step." * (state.bands is not None)
     of = f"{escape(next(iter(state.paths)))}, step" if len(state.paths) == 1 else "Step"
-    drawn = [Plane(f"{of} {state.step}{_standing(state)}", traces, *axes, words=words.strip())]
+    drawn = [Plane(f"{of} {state.step}: {_standing(state)}", traces, *axes, words=words.strip())]
     if state.bands is not None:
         drawn.append(_cosines(state, state.bands, styles))
     return drawn
 
 
 def _standing(state: AlignmentUniformityState) -> str:
-    """The way of the methods from the start; those that went the same way are told together, the fewest first."""
-    groups: dict[str, list[str]] = {}
-    for method, (start, *_) in state.paths.items():
-        here = state.travelled(method)[-1]
-        better = here.uniformity < start.uniformity, here.alignment < start.alignment
-        groups.setdefault("at the start" if here == start else WAYS[better], []).append(escape(method))
-    ways = sorted(groups.items(), key=lambda group: len(group[1]))
+    """Compared with the start: the methods whose vectors are spread better, and those whose pairs are closer."""
+    ways = {method: (path[0], state.travelled(method)[-1]) for method, path in state.paths.items()}
+    if all(here == start for start, here in ways.values()):
+        return "the start"
+    better = [method for method, (start, here) in ways.items() if here.uniformity < start.uniformity]
+    closer = [method for method, (start, here) in ways.items() if here.alignment < start.alignment]
     if len(ways) == 1:
-        (way, methods) = ways[0]
-        return "" if way == "at the start" else f": {'each is ' * (len(methods) > 1)}{way}"
-    told = [f"{' and '.join(methods)} {'are' if methods[1:] else 'is'} {way}" for way, methods in ways]
-    if len(ways[-1][1]) > 1:
-        told[-1] = f"the others are {ways[-1][0]}"
-    return f", from the start: {'; '.join(told)}"
+        return f"{'better' if better else 'worse'} spread, pairs {'closer' if closer else 'farther apart'}"
+    return f"better spread in {_which(better, ways)}, closer pairs in {_which(closer, ways)}"
+
+
+def _which(methods: Sequence[str], of: Collection[str]) -> str:
+    """Some of the methods, in words."""
+    if len(methods) in (0, len(of)):
+        return "all methods" if methods else "none"
+    return escape(" and ".join(methods)) if len(methods) < 3 else f"{len(methods)} of {len(of)}"
 
 
 def summary(state: AlignmentUniformityState) -> str:
@@ -351,30 +343,36 @@ def _path_of(state: AlignmentUniformityState, method: str, color: str) -> go.Sca
 def _way(state: AlignmentUniformityState, method: str, style: Style) -> go.Scatter:
     """The path up to the current step, which has a dot."""
     travelled = state.travelled(method)
-    score = travelled[-1].score
     return go.Scatter(
         **_places(travelled),
         uid=f"{method}: travelled",
-        name=method if len(state.steps) > 1 or score is None else f"{method}, {score:.1f}",
+        name=_label(state, method),
         hoverinfo="skip",
         mode="lines+markers",
         line={"color": style.color, "width": 2},
         marker={"symbol": style.symbol, "size": [0] * (len(travelled) - 1) + [14], "opacity": 1, "line": {"width": 0}},
-        showlegend=len(state.paths) > 1,
+        showlegend=len(state.paths) > NAMED,
     )
 
 
-def _step_names(state: AlignmentUniformityState) -> go.Scatter:
-    """The steps of a method alone, beside its path: the start, the kept one, the end, and what is far from them."""
+def _label(state: AlignmentUniformityState, method: str) -> str:
+    """A method, with its score where there is one step."""
+    score = state.travelled(method)[-1].score
+    return method if len(state.steps) > 1 or score is None else f"{method}, {score:.1f}"
+
+
+def _names(state: AlignmentUniformityState, styles: Mapping[str, Style]) -> dict[str, Measurement]:
+    """The names in the plane, the most important first: of the methods and their start, or of one method's steps."""
+    if len(state.paths) > 1:
+        mark = '<span style="color:{}">\u2501</span>\u00a0{}'
+        here = {
+            mark.format(styles[name].color, escape(_label(state, name))): state.travelled(name)[-1]
+            for name in state.paths
+        }
+        return (here if len(here) <= NAMED else {}) | {"start": next(iter(state.paths.values()))[0]}
     ((method, path),) = state.paths.items()
-    size, named = np.ptp(_ranges(state), axis=1), dict[Measurement, str]()
-    kept = [at for at in path if len(state.kept[method]) == 1 and at.step == state.kept[method][0]]
-    for at in [*kept, path[0], path[-1], *path]:
-        apart = [np.abs(np.subtract(at[1:3], other[1:3])) / size[::-1] for other in named]
-        if all(each.max() > APART for each in apart):
-            named[at] = f"\u00a0\u00a0step {at.step}" + ", best dev score" * (at in kept)
-    place = "top right" if state.sign > 0 else "bottom right"
-    return written(**_places(named), text=[*named.values()], uid="steps", place=place)
+    best = [at for at in path if state.kept[method] == (at.step,)]
+    return {f"step {at.step}" + ", best dev score" * (at in best): at for at in (*best, path[0], path[-1])}
 
 
 def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str, Any]) -> Plane:
@@ -413,24 +411,22 @@ def _score(at: Measurement) -> str:
 
 
 def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
-    """The axes for all steps at once, so that they do not move."""
+    """The axes for all steps at once, so that they do not move; 0 is the best alignment."""
     places = np.array([[at.uniformity, at.alignment] for *_, at, _ in _measured(state.seeds, state.kept)])
-    low, high = places.min(axis=0), places.max(axis=0)
-    room = np.maximum(high - low, [0.1, 0.05]) * [0.09, 0.2]
-    across, up = np.transpose([np.maximum(low - room, [-np.inf, 0]), high + room])
-    return rounded(across), rounded(up)
+    (left, _), (right, top) = places.min(axis=0), places.max(axis=0)
+    room = 0.09 * max(right - left, 0.1)
+    return rounded([left - room, right + room]), rounded([0, 1.1 * top])
 
 
-def _better(state: AlignmentUniformityState, across: list[float], up: list[float]) -> go.Scatter:
+def _better(state: AlignmentUniformityState, across: list[float]) -> go.Scatter:
     """Where both numbers are better than at the start, in the colour of gains."""
     start = next(iter(state.paths.values()))[0]
     right, top = rounded([start.uniformity, start.alignment])
     return go.Scatter(
         x=[across[0], right, right, across[0]],
-        y=[up[0], up[0], top, top],
-        text=["", "", "\u00a0start" * (len(state.paths) > 1), "<br> both better"],
-        textposition=["top right"] * 3 + ["bottom right"],
-        cliponaxis=False,
+        y=[0, 0, top, top],
+        text=["\u00a0both better<br>\u00a0"],
+        textposition="top right",
         uid="better",
         mode="lines+text",
         fill="toself",

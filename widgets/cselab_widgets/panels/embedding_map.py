@@ -15,7 +15,7 @@ from ..kit.fields import State, shown
 from ..kit.inputs import snapshots, texts
 from ..kit.panel import SVG_POINTS, Panel
 from ..kit.planes import Plane, rounded
-from ..kit.projection import PCA, PROJECTIONS, TSNE, UMAP, Projection, project, unit_rows
+from ..kit.projection import PCA, PROJECTIONS, Projection, project, unit_rows
 from ..kit.theme import INK, PALETTE, SYMBOLS, Style, category_styles
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ LISTED = 10  # selected sentences named beside the map
 OFFERED = 200  # sentences to choose from by keyboard; a search brings up the others
 COLORS = len(PALETTE) * len(SYMBOLS)
 READ = '<p class="cselab-read">Point at a dot to read its sentence; click it for its nearest.</p>'
-MORE = '<label class="cselab-more"><input type="checkbox"> show all {}</label>'  # after five, on a narrow page
 MORPH = 700  # milliseconds from one encoder or step to the next
 BARE = {"showticklabels": False, "ticks": "", "showgrid": False, "showline": False, "constrain": "domain"}
 
@@ -265,7 +264,7 @@ def _titled(encoder: str, step: int | None) -> str:
 
 
 def _before(encoder: str, step: int | None) -> str:
-    return "before training" if step == 0 else _titled(encoder, step)
+    return "before training" if step == 0 else f"under {_titled(encoder, step)}"
 
 
 def _answer(state: EmbeddingMapState) -> str:
@@ -282,7 +281,7 @@ def _answer(state: EmbeddingMapState) -> str:
             sum(state.alike(near.row) for near in data.neighbours(*one, state.focus))
             for one in [state.current, *others]
         )
-        beside = [f" ({_before(*other)}: {found})" for other, found in zip(others, counts, strict=True)]
+        beside = [f", {found} {_before(*other)}" for other, found in zip(others, counts, strict=True)]
         return f"{title}: {count} of the {nearest} share its {kind}{''.join(beside)}"
     if not named or len(data.sentences) > SVG_POINTS:
         return title
@@ -309,7 +308,7 @@ def explain(state: EmbeddingMapState) -> str:
         text += " All maps have one scale." if several else ""
     else:
         text = "Near dots are alike; larger distances mean nothing."
-        text += " Each encoder and each step has its own map." if several and state.projection == TSNE else ""
+        text += " Each encoder and each step has its own map." if several else ""
     return text + " The nearest sentences are those in all dimensions."
 
 
@@ -317,7 +316,7 @@ class EmbeddingMap(Panel):
     """Sentences as points in a plane of their embeddings; the map moves from one encoder to the next.
 
     Rows are scaled to length 1. With principal components all encoders have one scale, so distances may be compared
-    between them; with UMAP and t-SNE only who is near whom means something; see `project`.
+    between them; with t-SNE only who is near whom means something; see `project`.
 
     Lasso: the rows are in `panel.selection`, and `panel.picked()` is their table. Click a dot: lines lead to its ten
     nearest sentences in full width, which stand beside the map; thick ones to those with its own label. At first these
@@ -335,7 +334,7 @@ class EmbeddingMap(Panel):
         color_title: the name of `color`, such as "topic".
         step: the step to look at; the last by default.
         encoder: the encoder to look at; the last by default.
-        projection: "PCA", "UMAP" (compiles itself at first use: about a minute) or "t-SNE".
+        projection: "PCA" or "t-SNE".
         key: see `Panel`.
 
     Raises:
@@ -392,7 +391,7 @@ class EmbeddingMap(Panel):
         """The sentences that may be chosen, numbered; of many the first."""
         rows = list(state.selection if state.selection or state.find else range(len(state.data.sentences)))[:OFFERED]
         rows += [row for row in [state.focus] if row is not None and row not in rows]
-        numbered = [(f"{row}: {textwrap.shorten(state.data.sentences[row], 60)}", row) for row in rows]
+        numbered = [(f"{row}: {textwrap.shorten(state.data.sentences[row], 24, placeholder='…')}", row) for row in rows]
         return {"focus": [("no sentence", None), *numbered]}
 
     def _changed(self, changes: Mapping[str, Any]) -> EmbeddingMapState:
@@ -409,9 +408,7 @@ class EmbeddingMap(Panel):
         """A map of neighbours that was not made yet is waited for."""
         data, step = self.state.data, changes.get("step", self.state.step)
         method = changes.get("projection", self.state.projection)
-        if method not in (UMAP, TSNE) or data.knows(method, step):
-            return ""
-        return f"fitting {method} \u2026" + ", about half a minute the first time" * (method == UMAP)
+        return "" if method == PCA or data.knows(method, step) else f"fitting {method} \u2026"
 
     clicks = "focus"
 
@@ -438,11 +435,6 @@ class EmbeddingMap(Panel):
         columns["selected"] = [row in picked for row in range(len(state.data.sentences))]
         return pd.DataFrame(columns)
 
-    def vectors(self) -> dict[str, np.ndarray]:
-        """The vectors as they were given, of the steps shown now."""
-        vectors, shown = self.state.data.vectors, self.state.shown_steps.items()
-        return {_titled(encoder, step): vectors[encoder][step] for encoder, step in shown}
-
 
 def _lines(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter]:
     """Lines from the sentence in focus to its nearest in full width, thick in its colour to those with its name."""
@@ -453,7 +445,9 @@ def _lines(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter]:
         x, y = ([place for pair in ends for place in (*rounded(pair[:, axis]), None)] for axis in (0, 1))
         drawn = dict(zip(("color", "width"), line, strict=True))
         traces.append(go.Scatter(x=x, y=y, uid=uid, mode="lines", line=drawn, hoverinfo="skip"))
-    return traces
+    (x, y), ring = points[focus], {"symbol": "circle-open", "size": 28, "color": INK, "line": {"width": 3}}
+    chosen = {"x": rounded([x]), "y": rounded([y])} if state.focus is not None else {"x": [], "y": []}
+    return [*traces, go.Scatter(**chosen, uid="chosen", mode="markers", marker=ring, hoverinfo="skip")]
 
 
 def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | go.Scattergl]:
@@ -517,7 +511,7 @@ def _beside(state: EmbeddingMapState) -> str:
         lines = "".join(_line(state, near.row, f"{near.cosine:.2f}") for near in state.nearest)
         head = f"<th>{escape(state.data.kind)}</th>" if any(state.data.names) else ""
         head += f'<th>nearest under {escape(_titled(*state.current))}</th><th class="number">cosine</th>'
-        return f"<table><tr>{head}</tr>{lines}</table>{MORE.format(len(state.nearest))}"
+        return f"<table><tr>{head}</tr>{lines}</table>"
     if state.picked is not None:
         lines = "".join(_line(state, row) for row in state.picked[:LISTED])
         more = f"<p>and {len(state.picked) - LISTED} more</p>" if len(state.picked) > LISTED else ""

@@ -82,12 +82,14 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
     place: dict[int, float] = {}
     heads: dict[float, str] = {}
     counted = [rows for _, rows in groups]
-    below = 0.0
+    below, (named, *ends) = 0.0, told(state)
+    framed = [-0.4] * (bool(title) and not named)  # the counts that the title names
     if title:
         every = [row for row, card in enumerate(state.cards) if card.stages]  # not SimCSE itself
         heads[-0.4], counted, below = f"<b>all {len(every)}</b>", [every, *counted], 1.4
     for name, rows in groups:
         below += HEAD
+        framed += [1 - below] * (name == named)
         heads[1 - below] = f"<b>{escape(LOSSES.get(name, name))}</b>" + ": none" * (not rows)
         for row in rows:
             place[row], below = -below, below + 1
@@ -120,19 +122,32 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
               "side": "top", "fixedrange": True, **bare}  # fmt: skip
     up = {"tickvals": [*heads, *place.values()], "ticktext": names, "range": [0.3 - below, 0.4], "automargin": True,
           **bare}  # fmt: skip
-    return Plane(title, traces, across, up, tall=round(LINE * (below + 0.1)))
+    frame = {"line": {"color": INK, "width": 2}}
+    shapes = [
+        frame | {"x0": at - 0.45, "x1": at + 0.45, "y0": y - 0.5, "y1": y + 0.5}
+        for y in framed
+        for at in map(stages.index, ends)
+    ]
+    return Plane(title, traces, across, up, tall=round(LINE * (below + 0.1)), layout={"shapes": shapes})
+
+
+def told(state: MethodMapState) -> tuple[str, str, str]:
+    """Of all methods ("") or of the fullest year, the stage that most of them change, and that the fewest change."""
+    from cselab_lab.lessons.pipeline_diff import STAGES
+
+    every = "", list(range(len(state.cards)))
+    named, rows = every if state.by == FAMILY else max(state.groups.items(), key=lambda group: len(group[1]))
+    touched = state.touched(rows)
+    most, least = (choose(STAGES, key=lambda stage: touched[stage]) for choose in (max, min))
+    return named, most, least
 
 
 def answer(state: MethodMapState) -> str:
-    """At which stages most of the methods, or of the fullest year, do something, and at which the fewest."""
-    from cselab_lab.lessons.pipeline_diff import STAGES
-
-    year, rows = max(state.groups.items(), key=lambda group: len(group[1]))
-    rows = list(range(len(state.cards))) if state.by == FAMILY else rows
-    changed = [row for row in rows if state.cards[row].stages]  # not SimCSE itself
-    touched = state.touched(changed)
-    most, least = (choose(STAGES, key=lambda stage: touched[stage]) for choose in (max, min))
-    of = f"Of {len(changed)} methods," if state.by == FAMILY else f"{year} has the most methods, {len(rows)}:"
+    """The title: how many methods change these two stages."""
+    year, most, least = told(state)
+    rows = state.groups[year] if year else [row for row, card in enumerate(state.cards) if card.stages]  # not SimCSE
+    touched = state.touched(rows)
+    of = f"{year} has the most methods, {len(rows)}:" if year else f"Of {len(rows)} methods,"
     return f"{of} {touched[most]} change the {most}, only {touched[least]} the {least}"
 
 

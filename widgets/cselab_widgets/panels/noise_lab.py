@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -20,10 +20,7 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import described, dropout_views, sentences_or_world, stacked_views
 from ..kit.planes import Plane, rounded, written
-from ..kit.theme import ANCHOR, FAINT, NEGATIVE, POSITIVE
-
-if TYPE_CHECKING:
-    import pandas
+from ..kit.theme import ANCHOR, FAINT, INK, NEGATIVE, POSITIVE
 
 KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 LARGEST_K = 20  # the largest K
@@ -71,7 +68,7 @@ class NoiseLabState(State):
     @property
     def named(self) -> list[tuple[str, int]]:
         """The sentences as a list offers them."""
-        return [(textwrap.shorten(text, 60), row) for row, text in enumerate(self.sentences)]
+        return [(textwrap.shorten(text, 32, placeholder="\u2026"), row) for row, text in enumerate(self.sentences)]
 
     @property
     def sizes(self) -> range:
@@ -156,23 +153,6 @@ def planes(state: NoiseLabState) -> list[Plane]:
     return [_cloud(state), _cosines(state)]
 
 
-def summary(state: NoiseLabState) -> str:
-    """The cloud, and the cosines under each noise."""
-    clouds, row = state.clouds, state.sentence
-    beyond = int((clouds.radius > clouds.distance).sum())
-    lines = [
-        f"Dropout noise of {len(state.passes)} passes over {len(state.sentences)} sentences; the variance of +noise is "
-        f"{state.variance:g}, and -noise averages {state.mean_of} passes",
-        f"  {state.sentences[row]!r}: cloud of radius {clouds.radius[row]:.3f}, nearest neighbour at "
-        f"{clouds.distance[row]:.3f}: {state.sentences[clouds.nearest[row]]!r}",
-        f"  {beyond} of {len(state.sentences)} clouds have a radius larger than the distance to the nearest sentence",
-    ]
-    for kind, (positives, negatives) in state.cosines.items():
-        told = f"positives {positives.mean():.3f}  negatives {negatives.mean():.3f} ± {negatives.std():.3f}"
-        lines.append(f"  {kind:11}  {told}")
-    return "\n".join(lines)
-
-
 class NoiseLab(Panel):
     """Dropout noise in positives and in negatives (ImSimCSE, section 3).
 
@@ -195,13 +175,12 @@ class NoiseLab(Panel):
     >>> generator = np.random.default_rng(0)
     >>> clean = generator.normal(size=(4, 8))
     >>> lab = NoiseLab(vectors=clean + generator.normal(size=(40, 4, 8)), clean=clean)
-    >>> print(str(lab).splitlines()[-1])
-      off-dropout  positives 1.000  negatives -0.052 ± 0.284
+    >>> print(str(lab).splitlines()[0])
+    vectors: dropout moves this sentence 0.89; the nearest sentence is 1.28 away
     """
 
     state_class = NoiseLabState
     render = staticmethod(planes)
-    alt_text = staticmethod(summary)
     questions = {"How far does dropout move a sentence?": (0,), "What does noise do to cosines?": (1,)}
     static_grid = ("variance", "mean_of")
 
@@ -251,28 +230,8 @@ class NoiseLab(Panel):
         )
         super().__init__(state, key)
 
-    def items(self) -> Sequence[str]:
-        return self.state.sentences
-
-    def to_frame(self) -> "pandas.DataFrame":
-        """A row for each sentence: the radius of its cloud, the nearest neighbour and its distance."""
-        import pandas as pd
-
-        clouds = self.state.clouds
-        return pd.DataFrame(
-            {
-                "sentence": self.state.sentences,
-                "radius": clouds.radius,
-                "nearest": [self.state.sentences[row] for row in clouds.nearest],
-                "distance": clouds.distance,
-            }
-        )
-
     def page_values(self) -> dict[str, Sequence[Any]]:
         return {"variance": (0.0, 0.01, 0.1, 0.5), "mean_of": (1, 2, 5, self.state.most)}
-
-    def vectors(self) -> dict[str, np.ndarray]:
-        return {"passes": self.state.passes, "clean": self.state.clean}
 
 
 def _after_head(encoder: SentenceEncoder, rows: np.ndarray) -> np.ndarray:
@@ -307,11 +266,10 @@ def _cloud(state: NoiseLabState) -> Plane:
               marker={"color": ANCHOR, "symbol": "diamond", "size": 16}),
         _dots(np.array([[distance, 0]]), "neighbour", hoverinfo="skip", mode="markers",
               marker={"color": NEGATIVE, "symbol": "diamond", "size": 16}),
-        written(rounded(-grid), [0] * len(grid), [f"{r:g}" * bool(abs(r - radius) > 0.3 * step) for r in grid],
-                "distances", "middle center"),
+        written(rounded(-grid), [0] * len(grid), [f"{r:g}" for r in grid], "distances", "middle center"),
         written([0], rounded([-1.1 * radius]), [f"mean {radius:.2f}"], "mean", "bottom center"),
         written(rounded([0, distance]), [0, 0], ["<br>no dropout", "<br>nearest<br>sentence"], "names",
-                "bottom center"),
+                ["bottom center", "bottom left"]),
     ]  # fmt: skip
     this, nearest = (textwrap.shorten(state.sentences[one], 70, placeholder=" \u2026") for one in (row, other))
     ends = rounded([-1.05 * grid[-1], 1.05 * grid[-1]])
@@ -356,7 +314,13 @@ def _cosines(state: NoiseLabState) -> Plane:
             )
         )
     how = ("one mask", f"\u03c3\u00b2 = {state.variance:g}", f"K = {state.mean_of}", "no mask")
-    apart = [float(one.mean() - other.mean()) for one, other in state.cosines.values()]
+    means = [[float(side.mean()) for side in sides] for sides in state.cosines.values()]
+    apart = [one - other for one, other in means]
+    for place, ends in zip(places, means, strict=True):
+        line, marker = {"color": INK, "width": 3}, {"symbol": "line-ns-open", "size": 12, "color": INK}
+        traces.append(
+            go.Scatter(x=rounded(ends), y=[place] * 2, uid=f"gap {place}", line=line, marker=marker, hoverinfo="x")
+        )
     gaps = [f"\u00a0\u00a0gap {gap:.2f}" for gap in apart]
     traces.append(written([1.03] * len(gaps), places, gaps, "means apart"))
     does = "shrinks" if apart[1] < apart[0] else "widens"
@@ -371,7 +335,7 @@ def _cosines(state: NoiseLabState) -> Plane:
             "range": [-0.6, 3.5],
         },
         tall=290,
-        words="Boxes hold half of the pairs, whiskers 90 %. The gap is the difference of the means. A larger gap is "
+        words="Boxes hold half of the pairs, whiskers 90 %. The line between is the gap of the means. A larger gap is "
         "not better: with no mask, a positive is the vector itself and teaches nothing.",
         layout={"boxmode": "group"},
         key="".join(f"<span><b style='color:{color}'>\u25a0</b> {name}</span>" for name, color in SIDES),

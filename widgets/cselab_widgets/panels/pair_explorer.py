@@ -188,11 +188,6 @@ class PairExplorerState(State):
         one, two = self.data.without(encoder, typed, self.removed)
         return float(_cosines(one[None], two[None])[0])
 
-    def place(self, encoder: str) -> float:
-        """The share of the graded pairs whose cosine is lower, in per cent."""
-        lower = self.data.cosines(encoder, self.removed) < self.cosine(encoder) - 1e-6  # equal is not lower
-        return 100 * float(lower.mean())
-
     @property
     def remarks(self) -> list[str]:
         """The parts of the typed sentences that encoders ignore, a line each."""
@@ -215,23 +210,33 @@ def planes(state: PairExplorerState) -> list[Plane]:
     limits = _limits(state, [trace for traces in hills.values() for trace in traces])
     for encoder, traces in hills.items():
         across, up = ridge_axes(bands, limits)
-        up |= {"range": [-0.35, len(bands) + 0.3], "title": {}, "ticktext": [""] * len(bands)}  # room for "your pair"
         named = [f"grade {name}{_of_grade(state, encoder, at)}" for at, name in enumerate(bands.names)]
-        at = [limits[0]] * len(bands), [*range(len(bands))]
+        up |= {"range": [-0.35, len(bands) + 0.3], "title": {}, "ticktext": named}  # room for "your pair"
         traces += [*_typed(encoder, state.cosine(encoder), len(bands)), *_medians(state, encoder, limits[1])]
-        traces.append(written(*at, named, f"{encoder}: grades", "top right"))
         tall = max(300, BAND * len(bands))
-        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, words=out_of_order(state, encoder)))
+        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, words=typical(state, encoder)))
     return drawn
 
 
 def answer(state: PairExplorerState, encoder: str) -> str:
+    """The grade whose median lies right of those of most higher grades."""
+    names = state.data.bands.names
+    at, higher = max(((at, beaten(state, encoder, at)) for at in range(len(names))), key=lambda one: len(one[1]))
+    if not higher:
+        return f"{escape(encoder)}: the higher the grade, the higher the cosine"
+    kinds = _of_grade(state, encoder, at).removeprefix(": ")
+    return (
+        f"{escape(encoder)}: grade {names[at]}{f' ({kinds})' * bool(kinds)} has higher cosines than grade {higher[-1]}"
+    )
+
+
+def typical(state: PairExplorerState, encoder: str) -> str:
     """The cosine of the typed pair, the hill whose median is nearest, and the grade of the pair if it is known."""
     middles, typed = medians(state, encoder), state.cosine(encoder)
     nearest = state.data.bands.names[int(np.abs(np.array(middles) - typed).argmin())]
-    told = f"{escape(encoder)}: your pair has {typed:.2f}, as a typical pair of grade {nearest}"
+    told = f"Your pair has {typed:.2f}, as a typical pair of grade {nearest}"
     grade = state.data.grades.get((state.first, state.second))
-    return told if grade is None else f"{told}; it deserves grade {grade:g}"
+    return told + ("." if grade is None else f"; it deserves grade {grade:g}.")
 
 
 def beaten(state: PairExplorerState, encoder: str, at: int) -> list[str]:
@@ -255,34 +260,6 @@ def medians(state: PairExplorerState, encoder: str) -> list[float]:
     """The median cosine of each grade."""
     cosines = state.data.cosines(encoder, state.removed)
     return [float(np.median(cosines[rows])) for rows in state.data.bands.rows]
-
-
-def out_of_order(state: PairExplorerState, encoder: str) -> str:
-    """Each grade whose median lies right of that of a higher grade."""
-    grades = enumerate(state.data.bands.names)
-    wrong = [
-        f"grade {grade} lies right of {', '.join(higher)}"
-        for at, grade in grades
-        if (higher := beaten(state, encoder, at))
-    ]
-    told = "; ".join(wrong) or "every grade lies right of the grade below it"
-    return f"{told[0].upper()}{told[1:]}."
-
-
-def summary(state: PairExplorerState) -> str:
-    """The typed pair under each encoder, and the median cosine of each band."""
-    data = state.data
-    width = max(map(len, data.encoders))
-    typed = " and ".join(f'"{shorten(text, 200)}"' for text in (state.first, state.second))
-    lines = [f"{typed}, {[*REMOVED][state.removed]} removed" if state.removed else typed]
-    for encoder in data.encoders:
-        middles = zip(data.bands.names, medians(state, encoder), strict=True)
-        told = ", ".join(f"{name}: {middle:.2f}" for name, middle in middles)
-        lines.append(
-            f"  {encoder:{width}}  cosine {state.cosine(encoder):.3f}, above {state.place(encoder):.0f} % of "
-            f"{len(data.pairs)} pairs (median cosine by grade: {told})"
-        )
-    return "\n".join([*lines, *(f"  {remark}" for remark in state.remarks)])
 
 
 def explain(state: PairExplorerState) -> str:
@@ -328,7 +305,6 @@ class PairExplorer(Panel):
 
     state_class = PairExplorerState
     render = staticmethod(planes)
-    alt_text = staticmethod(summary)
     explain = staticmethod(explain)
     details = staticmethod(details)
 
@@ -419,14 +395,6 @@ class PairExplorer(Panel):
         if pairs.subsets:
             columns["kind"] = pairs.subsets
         return pd.DataFrame(columns | {encoder: data.cosines(encoder, self.state.removed) for encoder in data.encoders})
-
-    def vectors(self) -> dict[str, np.ndarray]:
-        """The vectors [2, n, d] of the two sides of all pairs, for each encoder, after the subtraction."""
-        data = self.state.data
-        return {
-            encoder: np.stack([data.without(encoder, side, self.state.removed) for side in data.sides(encoder)])
-            for encoder in data.encoders
-        }
 
 
 def _cosines(one: Float[np.ndarray, "n d"], two: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:

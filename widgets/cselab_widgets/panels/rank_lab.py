@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-from cselab.losses import barlow_twins, cross_correlation, dimension_contrastive
+from cselab.losses import barlow_twins, dimension_contrastive
 from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
 from ..kit.fields import State, shown
@@ -147,20 +147,6 @@ def planes(state: RankLabState) -> list[Plane]:
     return [*_floors(state), _singular_values(state)]
 
 
-def summary(state: RankLabState) -> str:
-    """Ranks, floors and the losses reached."""
-    bound = state.bound
-    lines = [
-        f"Cross-correlation of {state.source}: N {state.size}, D {state.dimensions}, "
-        f"M {state.artificial_rows} artificial rows",
-        f"  rank {state.rank}; "
-        f"{'full rank' if bound == state.dimensions else f'at most {bound} of {state.dimensions}'}",
-    ]
-    for name, floor in state.floors.items():
-        lines.append(f"  {name:14}  now {state.losses[name]:8.3f}  lowest possible {floor:8.3f}")
-    return "\n".join(lines)
-
-
 class RankLab(Panel):
     """Why a batch of 64 cannot make 768 dimensions independent, and the way around it (ImSimCSE, section 4).
 
@@ -182,13 +168,12 @@ class RankLab(Panel):
     See also: `cselab.losses.barlow_twins`; `WhiteningLab`, where the same limit meets whitening.
 
     >>> views = np.random.default_rng(0).normal(size=(2, 12, 32))
-    >>> print(str(RankLab(vectors=views, batch_size=8)).splitlines()[1])
-      rank 8; at most 8 of 32
+    >>> print(str(RankLab(vectors=views, batch_size=8)).splitlines()[-2])
+    8 sentences span only 8 of 32 directions
     """
 
     state_class = RankLabState
     render = staticmethod(planes)
-    alt_text = staticmethod(summary)
     questions = {"How low can the loss get?": (0, 1), "How many directions does a batch have?": (2,)}
     static_grid = ("batch_size", "artificial_rows", "broken")
 
@@ -233,9 +218,6 @@ class RankLab(Panel):
             "dimensions": [min(64, state.width), state.width],
             "artificial_rows": (0, 64, 192),
         }
-
-    def vectors(self) -> dict[str, np.ndarray]:
-        return {"correlations": cross_correlation(*self.state.correlated).numpy()}
 
 
 def _singular_values(state: RankLabState) -> Plane:

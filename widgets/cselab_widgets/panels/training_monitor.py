@@ -21,7 +21,6 @@ import traitlets
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 
-from ..kit.fields import shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane, named_at_ends, rounded, thin_lines
 from ..kit.theme import AFTER, INK, category_styles
@@ -32,14 +31,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 COMMANDS = ("run", "pause", "stop")
 PRESSED = {"pause": lambda _: "pause", "resume": lambda _: "run", "stop": lambda _: "stop"}
-COLUMNS = {  # the score is shown, or the loss of a run without scores; the others on demand
-    "score": "Dev score (higher is better)",
-    "loss": "Loss",
-    "alignment": "Alignment (lower is better)",
-    "uniformity": "Uniformity (lower is better)",
-    "effective_rank": "Effective rank",
-    "gradient_norm": "Norm of the gradient",
-}
+COLUMNS = {"score": "Dev score (higher is better)", "loss": "Loss"}  # the loss of a run without scores
 LOGGED = {  # by the trainer of sentence-transformers
     "loss": "loss",
     "grad_norm": "gradient_norm",
@@ -74,7 +66,6 @@ class TrainingMonitorState:
         keep: how often "keep this step" was pressed.
         error: why the run failed, in words.
         others: name -> histories of finished runs, one a seed.
-        every: whether all columns are drawn, or the score.
     """
 
     name: str = ""
@@ -86,7 +77,6 @@ class TrainingMonitorState:
     keep: int = 0
     error: str = ""
     others: Mapping[str, tuple[tuple[Row, ...], ...]] = field(default_factory=dict)
-    every: bool = shown("all curves", "check", default=False)
 
     def __post_init__(self) -> None:
         if self.command not in COMMANDS:
@@ -128,11 +118,9 @@ def over_runs(runs: Sequence[Sequence[Row]], column: str) -> tuple[list[int], li
 
 
 def planes(state: TrainingMonitorState) -> list[Plane]:
-    """A plane a column: the current run and the mean of finished ones as thick lines, each of these as a thin one."""
+    """The current run and the mean of finished ones as thick lines, each of these as a thin one."""
     scored = any("score" in row for row in state.rows) or not any("loss" in row for row in state.rows)
-    first = "score" if scored else "loss"
-    columns = list(COLUMNS.items()) if state.every else [(first, COLUMNS[first])]
-    return [_plane(state, column, title) for column, title in columns]
+    return [column_plane(state, *[*COLUMNS.items()][not scored])]
 
 
 def summary(state: TrainingMonitorState) -> str:
@@ -163,10 +151,9 @@ def explain(state: TrainingMonitorState) -> str:
         "finished": " Finished: the best weights are kept, in run.encoder.",
         "failed": f" Failed: {state.error}",
     }.get(state.phase, "")
-    loss = " A loss near 0 does not prove learning." if state.every else ""
     star = "The star: the weights that are kept. " * bool(state.told and len(state.told.runs) == 1)
     score = "The dev score of graded pairs is 100 times their rank correlation."
-    return others + star + score + loss + held
+    return others + star + score + held
 
 
 class TrainingMonitor(Panel):
@@ -417,7 +404,8 @@ def _logged(log: Sequence[Row]) -> list[Row]:
     return list(rows.values())
 
 
-def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
+def column_plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
+    """The curves of a column over the steps."""
     scored, told = column == "score", state.told
     runs, lines, steps, values = [], [], [], []
     for method in state.methods:
@@ -430,13 +418,8 @@ def _plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
             steps, values = at, mean
     start = (steps[:1] + steps[-1:], values[:1] * 2) if scored else ([], [])
     room = _room([*runs, *lines]) if scored else None
+    lines.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, "start", mode="lines"))
     traces = [*runs, *(named_at_ends(lines, "names", room[1] - room[0]) if room else lines)]
-    written: dict[str, Any] = {
-        "mode": "lines+text",
-        "text": ["\u00a0start"][: len(start[0])],
-        "textposition": "bottom right",
-    }
-    traces.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, "start", **written))
     single = told is not None and len(told.runs) == 1
     best = [steps[int(np.argmax(values))]] if scored and single and values else []  # its weights are kept, too
     at_step = dict(zip(steps, values, strict=True))

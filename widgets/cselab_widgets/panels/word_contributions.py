@@ -100,7 +100,7 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         ends = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
         shapes.append({**ends, "line": {"color": INK, "width": 2.5}})
     corner = written([m], [n], [f"<b>{100 * parts.cosine:.1f}</b>"], f"{number}: cosine", "middle center")
-    traces.append(corner.update(textfont_size=11, visible=bool(shapes)))
+    traces.append(corner.update(textfont_size=12, visible=bool(shapes)))
     title = f"{escape(name)}: cosine {parts.cosine:.2f}, {escape(top(parts))}"
     height |= {"autorange": "reversed", "automargin": True}
     return Plane(title, traces, {**width, "side": "top"}, height, layout={"shapes": shapes})
@@ -112,9 +112,8 @@ def top(parts: CosineParts) -> str:
         words, of_each = [*parts.first, *parts.second], [*parts.of_first, *parts.of_second]
         return f"{max(of_each):.2f} less without “{words[int(np.argmax(of_each))]}”"
     row, column = np.unravel_index(parts.pairs.argmax(), parts.pairs.shape)
-    return (
-        f"{100 * parts.pairs.max() / parts.cosine:.0f} % of it from “{parts.first[row]}” and “{parts.second[column]}”"
-    )
+    share = f"{100 * parts.pairs.max() / parts.cosine:.0f}\u00a0% of it"
+    return f"{share} from “{parts.first[row]}” and “{parts.second[column]}”"
 
 
 def summary(state: WordContributionsState) -> str:
@@ -158,7 +157,7 @@ class WordContributions(Panel):
 
     >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:90])
     A cat sleeps. / A cat is asleep.
-    micro: cosine 0.780, 9 % of it from “sleeps” and “asleep”
+    micro: cosine 0.780, 9\xa0% of it from “sleeps” and “asleep”
     """
 
     state_class = WordContributionsState
