@@ -205,11 +205,11 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
 @pytest.mark.parametrize(
     "names, most",
     [
-        ("cselab", 111_500),
-        ("cselab_lab", 94_900),
+        ("cselab", 112_000),
+        ("cselab_lab", 95_500),
         ("cselab_widgets", 55_600),
-        ("cselab cselab_lab cselab_widgets", 261_900),
-        ("tests", 242_000),
+        ("cselab cselab_lab cselab_widgets", 262_800),
+        ("tests", 242_500),
     ],
 )
 def test_a_package_stays_small(names, most):

@@ -20,7 +20,7 @@ SCORES = options.CheckedValue("FILE", lambda name: Path(name) if Path(name).is_d
     "subject",
     type=options.ENCODER,
     is_eager=True,
-    help="folder of a run, of its seeds, or of vectors; a .npy file; an encoder's folder or name",
+    help="folder of a run, of its seeds, or of vectors; a .npy or .safetensors file; an encoder's folder or name",
 )
 @click.option("--texts", type=options.TEXT_FILE, help="texts to encode, or the texts of the vectors, one per line")
 @click.option("--corpus", type=options.TEXT_FILE, help="the training corpus, to look for faults in it")

@@ -14,8 +14,8 @@ from .frame import Command
 
 def _vector_file(name: str) -> Path:
     file = options.writable(name)
-    if file.suffix != ".npy":
-        raise ValueError(f"output must end in .npy, got {name}")
+    if file.suffix not in (".npy", ".safetensors"):
+        raise ValueError(f"output must end in .npy or .safetensors, got {name}")
     return file
 
 
@@ -23,7 +23,10 @@ def _vector_file(name: str) -> Path:
 @options.encoder
 @options.argument("corpus", type=options.CORPUS_FILE, help=options.CORPUS)
 @click.option(
-    "--output", required=True, type=options.CheckedValue("FILE", _vector_file), help="VECTORS.npy, written in parts"
+    "--output",
+    required=True,
+    type=options.CheckedValue("FILE", _vector_file),
+    help="VECTORS.npy, written in parts; or .safetensors, held in memory",
 )
 @click.option("--batch-size", default=64, help="sentences per forward pass", **options.COUNT)
 @click.option("--normalize", is_flag=True, help="scale vectors to length one")
@@ -40,11 +43,20 @@ def encode(
 
     sentences = read_sentences(corpus, column, every_row=True)
     options.print_column(corpus, column)
+    from safetensors.numpy import save_file
+
+    from cselab._util.writing import written_whole
     from cselab.encoders.streaming import encode_to_file
 
     how = {"normalize_embeddings": given.pop("normalize"), "prompt_name": given.pop("prompt_name")}
     model = options.over_processes(context, options.open_encoder(encoder, **given))
-    vectors = encode_to_file(model, sentences, output, batch_size, **how)
+    if output.suffix == ".npy":
+        vectors: Any = encode_to_file(model, sentences, output, batch_size, **how)
+    else:
+        vectors = model.encode(list(sentences), batch_size, True, **how)
+        if options.is_main_process():
+            with written_whole(output) as aside:
+                save_file({"vectors": vectors}, aside)
     if not is_quiet():
         click.echo(f"{len(vectors)} vectors of width {vectors.shape[1]} in {output}")
 

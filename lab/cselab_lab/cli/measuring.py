@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cselab.evaluators import Scores
     from cselab.metrics import Comparison
 
+SCORED = ("score", "95 % interval")  # columns that stay, also if all rows agree
 JSON_FILE = click.option("--json", "json_file", type=options.OUTPUT_FILE, help="write scores and records to this file")
 MEASURED = (options.suites, options.tasks, options.data_folder, options.pooling)
 OUTPUT_OPTIONS = (JSON_FILE, options.table_form, options.device, options.quiet)
@@ -89,12 +90,28 @@ def _suites_and_tasks(given: dict[str, Any]) -> tuple[list[Any], list[str] | Non
 
 
 def _print_scores(scores: "Scores") -> None:
-    """A table of the scores, and the notes below it."""
+    """A table of the scores; what is the same in every row is printed once, below it."""
     from cselab.evaluators.records import RECORD_COLUMNS
 
-    rows = {one.key: dict(zip(RECORD_COLUMNS[1:], one.cells[1:], strict=True)) for one in scores.records if one.key}
-    if rows:
-        options.print_table(rows, "text")
+    lines = {
+        record.key: dict(zip(RECORD_COLUMNS[1:], record.cells[1:], strict=True))
+        for record in scores.records
+        if record.key
+    }
+    same = [
+        column
+        for column in RECORD_COLUMNS[1:]
+        if len(lines) > 1 and column not in SCORED and len({line[column] for line in lines.values()}) == 1
+    ]
+    if lines:
+        options.print_table(
+            {key: {c: cell for c, cell in row.items() if c not in same} for key, row in lines.items()}, "text"
+        )
+        shared = [
+            f"{'' if column == 'how' else column} {next(iter(lines.values()))[column]}".strip() for column in same
+        ]
+        if shared:
+            click.echo(f"in every row: {', '.join(shared)}")
     for note in scores.notes:
         click.echo(note)
 

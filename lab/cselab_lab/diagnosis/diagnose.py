@@ -17,6 +17,8 @@ from .evidence import Evidence, Training
 from .report import Diagnosis, Finding
 from .signs import SIGNS
 
+VECTORS = (".npy", ".safetensors")
+
 
 def diagnose(
     subject: Any,
@@ -115,12 +117,14 @@ def _opened(subject: Any, pooling: str | None) -> Any:
 
 
 def _read_vectors(file: Path) -> Any:
-    if file.suffix != ".npy":
-        raise ValueError(f"{file}: vectors must be in a .npy file; write them with `cselab encode`")
+    from safetensors.torch import load_file
+
+    if file.suffix not in VECTORS:
+        raise ValueError(f"{file}: vectors must be in {' or '.join(VECTORS)}; write them with `cselab encode`")
     if is_pointer(file):
         raise ValueError(f"{file} {NOT_FETCHED}")
     try:
-        held = np.load(file, allow_pickle=False)
+        held = load_file(file) if file.suffix == ".safetensors" else {"": np.load(file, allow_pickle=False)}
     except Exception as error:  # a damaged file raises whatever its reader meets first
         with open(file, "rb") as held_back:
             start = held_back.read(6)
@@ -131,11 +135,15 @@ def _read_vectors(file: Path) -> Any:
             ) from None
         reason = type(error).__name__ if "pickle" in str(error) else error
         raise ValueError(
-            f"{file} is not a complete .npy file ({reason}): write it again with `cselab encode`"
+            f"{file} is not a complete {file.suffix} file ({reason}): write it again with `cselab encode`"
         ) from None
-    if isinstance(held, np.lib.npyio.NpzFile):
+    if isinstance(held.get(""), np.lib.npyio.NpzFile):
         raise ValueError(f"{file} is an archive (.npz): save each array as a .npy file, np.save(file, array)")
-    return held
+    if len(held) != 1:
+        raise ValueError(
+            f"{file} holds {len(held)} tensors ({', '.join(held) or 'none':.200}); expected one, in a separate file"
+        )
+    return next(iter(held.values()))
 
 
 def _seeds(folder: Path) -> list[Path]:
@@ -143,9 +151,9 @@ def _seeds(folder: Path) -> list[Path]:
     if (folder / "config.json").exists() or (folder / "run.json").exists() or (folder / "modules.json").exists():
         return []
     runs = sorted(run.parent for run in [*folder.glob("*/run.json"), *folder.glob("*/*/run.json")])
-    members = runs or sorted(file for file in folder.iterdir() if file.suffix == ".npy")
+    members = runs or sorted(file for file in folder.iterdir() if file.suffix in VECTORS)
     if not members:
-        raise ValueError(f"{folder} holds no run, no encoder and no vectors (.npy)")
+        raise ValueError(f"{folder} holds no run, no encoder and no vectors ({', '.join(VECTORS)})")
     return members
 
 

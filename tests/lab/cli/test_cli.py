@@ -7,7 +7,6 @@ import subprocess
 import sys
 import warnings
 from dataclasses import asdict
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -390,8 +389,11 @@ def test_an_encoder_is_on_the_accelerator_or_the_named_device(monkeypatch):
 # ------------------------------------------------------------------------------------------ encode, search
 
 
-def test_encode_writes_the_vectors_of_a_file_in_their_order():
-    file, read = "vectors.npy", partial(np.load, "vectors.npy")
+@pytest.mark.parametrize("file", ["vectors.npy", "vectors.safetensors"])
+def test_encode_writes_the_vectors_of_a_file_in_their_order(file):
+    def read():
+        return np.load(file) if file.endswith("npy") else load_file(file)["vectors"]
+
     assert "64 vectors of width 8" in run(f"encode tiny corpus.txt --output {file} --pooling cls")
     assert read().dtype == np.float32 and np.allclose(read(), OPENED("tiny", pooling="cls").encode(CORPUS), atol=1e-6)
     run(f"encode tiny corpus.txt --output {file} --normalize --batch-size 5")

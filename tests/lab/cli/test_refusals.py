@@ -3,9 +3,11 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from command_line import run
 from cselab_lab import cli
+from safetensors.numpy import save_file
 
 pytestmark = pytest.mark.usefixtures("here")
 
@@ -17,7 +19,7 @@ class OfMine(Contrastive):
 """
 VIEWS = f"{MINE}    def views(self, *_):\n        return "
 FILES = {
-    "vectors.safetensors": b'\x10\0\0\0\0\0\0\0{"a"',
+    "cut.safetensors": b'\x10\0\0\0\0\0\0\0{"a"',
     "text.npy": "hello",
     "pairs.tsv": "a dog\ta cat\t1\nthe sun\tthe moon\t2\nred\tblue\t4\n",
     "same.tsv": "a dog\ta cat\t1\nthe sun\tthe moon\t1\nred\tblue\t1\n",
@@ -41,8 +43,10 @@ SHORT = {
     "LONG": "a" * 300,
 }
 LINES = """
+diagnose cut.safetensors | cut.safetensors is not a complete .safetensors file
 diagnose text.npy | text.npy is not a complete .npy file
-diagnose vectors.safetensors | vectors must be in a .npy file
+diagnose two.safetensors | two.safetensors holds 2 tensors (a, b); expected one
+diagnose none.safetensors | holds 0 tensors (none)
 diagnose '' | 'SUBJECT': it is empty
 diagnose none.npy | none.npy: no such file
 diagnose ~nosuchuser/x | ~nosuchuser/x: no such file or folder
@@ -54,7 +58,7 @@ encode ~nosuchuser/x pairs.tsv --output v.npy | ~nosuchuser/x: no such file or f
 encode micro /proc/self/mem --output v.npy | /proc/self/mem cannot be read
 encode micro holes.csv --output v.npy --column txt | it has no column 'txt'; its columns are id, text
 encode micro holes.csv --output v.npy | holes.csv: 2 rows have no text (lines 3, 5)
-encode micro pairs.txt --output v.csv | must end in .npy
+encode micro pairs.txt --output v.csv | must end in .npy or .safetensors
 ties '' | 'SCORES': it is empty
 notebooks copy '' | 'DIR': it is empty
 --code base.py methods | base.py, line 5: Mine: x
@@ -119,6 +123,9 @@ train simcse TRAIN --dropout 0 | --dropout 0.1
 def test_one_line_names_what_is_wrong(line):
     for name, content in FILES.items():
         Path(name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    rows = np.zeros((3, 2), dtype=np.float32)
+    save_file({"a": rows, "b": rows}, "two.safetensors")
+    save_file({}, "none.safetensors")
     os.mkfifo("fifo")
     Path("blocked/run.json.part").mkdir(parents=True)
     for folder in ("torn", "sets/STS/STSBenchmark"):

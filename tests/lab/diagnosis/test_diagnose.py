@@ -9,6 +9,7 @@ import torch
 from cselab_lab.diagnosis import SIGNS, diagnose
 from cselab_lab.diagnosis.encoders import looks_fresh
 from cselab_lab.diagnosis.evidence import Evidence, Training
+from safetensors.torch import save_file
 from tiny import make_encoder, make_sentences
 from torch import nn
 
@@ -99,8 +100,9 @@ def test_vectors_that_are_all_broken_are_no_collapse(value):
 
 def save_as(kind, rows, file):
     """The vectors in a file as a program wrote them, and their values there."""
-    if kind == "bfloat16":  # of torch, in memory
-        return torch.from_numpy(rows).bfloat16(), torch.from_numpy(rows).bfloat16().float().numpy()
+    if kind == "bfloat16":
+        save_file({"v": torch.from_numpy(rows).bfloat16()}, file.with_suffix(".safetensors"))
+        return file.with_suffix(".safetensors"), torch.from_numpy(rows).bfloat16().float().numpy()
     rows = (20 * rows).round().astype(kind) if kind.endswith(("i2", "i8")) else rows.astype(kind)
     np.save(file, np.asfortranarray(rows))
     return file.with_suffix(".npy"), rows.astype(np.float32)
@@ -114,9 +116,10 @@ def test_vectors_of_any_type_of_number_are_read(kind, tmp_path):
 
 NOT_VECTORS = {
     "pointer.npy": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
+    "pointer.safetensors": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "git lfs pull"),
     "annex.npy": (b"/annex/objects/SHA256E-s1--0.npy\n", "git annex get"),
     "cut.npy": (b"\x93NUMPY", "not a complete .npy file"),
-    "empty.npy": (b"", "not a complete .npy file"),
+    "empty.safetensors": (b"", "not a complete .safetensors file"),
 }
 
 
