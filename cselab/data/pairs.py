@@ -174,7 +174,8 @@ def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
 
     `path` may be any table that `cselab.data.tables` reads. The names of the columns decide (`PAIR_COLUMNS`, or a
     spelling of `SIDES` and `SCORE_NAMES`). A file of separated values needs no names: then a line has sentence1,
-    sentence2 and score first. Blank lines are passed over.
+    sentence2 and score first, or its only two columns of text and its only column of numbers are used, and a warning
+    names them. Blank lines are passed over.
 
     Args:
         path: the file; separated values unless its name ends in .jsonl, .json or .parquet.
@@ -183,8 +184,8 @@ def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
 
     Raises:
         MissingFile: the path is not a file.
-        DataError: columns that are not found, a line with missing fields, a "sentence" that is not text, a score that
-            is not a number, no pair at all; several splits without the requested one.
+        DataError: ambiguous columns, a line with missing fields, a "sentence" that is not text, a score that is not a
+            number, no pair at all; several splits without the requested one.
     """
     file = check_corpus(path)
     if (file / DATASET[1]).is_file():
@@ -196,8 +197,7 @@ def read_pairs(path: str | Path, split: str | None = None) -> Pairs:
     if named is not None or _places(names) is not None:
         places, held = _by_name(names, path), held[1:]
     else:
-        places, names = (0, 1, 2), []
-        _check_order([row for _, row in held] or [[]], path)
+        places, names = _by_content([row for _, row in held], path), []
     held, split = _one_split(names, held, places, path, split)
     return _pairs([pair_from(row, places, at) for at, row in held], Path(path).name.split(".")[0], path, split)
 
@@ -246,14 +246,36 @@ def _one_split(
     return rows, split
 
 
-def _check_order(rows: Sequence[Sequence[str]], source: str | Path) -> None:
-    """Refuse rows without names whose third column is no score, or whose first of many columns has no sentences."""
-    first = rows[0]
-    single_words = len(first) > 3 and not any(" " in row[0] for row in rows)
-    if len(first) > 2 and (single_words or not _is_number(first[2])):
+def _by_content(rows: Sequence[Sequence[str]], source: str | Path) -> Places:
+    """The places of the columns in rows without names: two columns of text and one of numbers, or else the first
+    three.
+    """
+    columns = list(zip(*rows, strict=False))
+    numbers = [place for place, column in enumerate(columns) if all(map(_is_number, column))]
+    texts = [
+        place
+        for place, column in enumerate(columns)
+        if place not in numbers and any(map(_has_word, column)) and not set(map(str.lower, column)) <= SPLIT_NAMES
+    ]
+    if len(numbers) > 1:  # numbers of rows and years have no fractions
+        numbers = [place for place in numbers if "." in "".join(columns[place])]
+    if len(texts) > 2:  # names of sources are single words
+        texts = [place for place in texts if 2 * sum(" " in text for text in columns[place]) > len(rows)]
+    if len(texts) == 2 and len(numbers) == 1:
+        places = (texts[0], texts[1], numbers[0])
+        if places != (0, 1, 2):
+            first, second, score = (place + 1 for place in places)
+            warnings.warn(
+                f"{source}: no line of names; columns {first} and {second} are taken for the sentences, {score} for "
+                "the score",
+                stacklevel=3,
+            )
+        return places
+    if len(columns) > 3 or (len(columns) == 3 and not any(map(_is_number, rows[0]))):
         raise DataError(
-            f"{source}: its columns have no known names, the first line is {', '.join(first):.200}; {EXPECTED}"
+            f"{source}: its columns have no known names, the first line is {', '.join(rows[0]):.200}; {EXPECTED}"
         )
+    return 0, 1, 2
 
 
 def _is_number(text: str) -> bool:

@@ -6,7 +6,7 @@ from refusals import check_refused, refusals
 NAMES, each_refusal = refusals("data/refusals.md")
 
 
-@pytest.mark.filterwarnings("ignore:.*only test is taken")
+@pytest.mark.filterwarnings("ignore:.*(no line of names|only test is taken)")
 @each_refusal
 def test_readers_refuse_what_they_cannot_read(kind, words, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
