@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 VERDICTS = {"ok": "green", "FAULT": "bold red", "failed": "bold red"}  # a style for each word
 WIDEST = 10_000  # characters of a table
+POSITIVE, NEGATIVE = (0, 114, 178), (194, 82, 0)  # of a heat map: the blue and the orange of the panels
 
 
 def is_rich() -> bool:
@@ -75,3 +76,29 @@ def print_rows(rows: Mapping[str, Mapping[str, Any]], digits: int) -> None:
             *(f"[{VERDICTS[cell]}]{cell}[/]" if cell in VERDICTS else cell for cell in cells),
         )
     show(table)
+
+
+def print_heat_map(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], digits: int) -> None:
+    """Numbers on blue above zero and orange below, the stronger the larger; the last row and column are sums."""
+    from rich.text import Text
+
+    inner = [abs(value) for row in values[:-1] for value in row[:-1]] or [1.0]
+    largest = max(*inner, 1e-9)
+    table = empty_table(["", *columns], left=[""])
+    table.padding = 0  # the shaded cells bring their own
+    for name, numbers in zip(rows, values, strict=True):
+        is_sum = name == rows[-1]
+        cells = [Text(name, style="bold")]
+        for place, value in enumerate(numbers):
+            total = is_sum or place == len(numbers) - 1
+            cells.append(Text(f" {value:z.{digits}f} ", style="bold" if total else _shade(value / largest)))
+        table.add_row(*cells)
+    show(table)
+
+
+def _shade(share: float) -> str:
+    """The style of a share of -1 to 1: the colour on black or white, whichever text is legible."""
+    colour = POSITIVE if share > 0 else NEGATIVE
+    strength = min(1.0, abs(share))
+    mixed = [round(255 + (one - 255) * strength) for one in colour]
+    return f"{'white' if strength > 0.55 else 'black'} on rgb({mixed[0]},{mixed[1]},{mixed[2]})"

@@ -70,12 +70,16 @@ def test_the_methods_fit_the_width_of_the_terminal(watched, wide):
 
 
 @pytest.mark.parametrize("wide", [30, 80])
-def test_a_table_wider_than_the_terminal_keeps_names_and_numbers(monkeypatch, capsys, wide):
-    monkeypatch.setenv("COLUMNS", str(wide))
-    rows = {f"a row with the number {row}": {f"column {n}": 10.0 * row + n for n in range(6)} for row in range(3)}
-    terminal.print_rows(rows, 2)
-    printed = plain(capsys.readouterr().out)
-    assert all(name in printed for name in ("number", "column 5", "25.00")) and "…" not in printed
+def test_a_table_wider_than_the_terminal_keeps_names_and_numbers(watched, wide):
+    printed = plain(watched("words", "micro", "A cat sleeps.", "The cat slept.", "--pooling", "mean", wide=wide))
+    assert all(name in printed for name in ("[CLS]", "sleeps", "slept", "sum")) and "…" not in printed
+
+
+def test_words_that_make_two_sentences_alike_are_a_heat_map(watched):
+    """The background of the largest contribution is the full colour."""
+    printed = watched("words", "micro", "A cat sleeps.", "The cat slept.", "--pooling", "mean", wide=120)
+    assert "48;2;0;114;178" in printed or "48;2;194;82;0" in printed
+    assert "cat" in plain(printed) and "sum" in plain(printed)
 
 
 def test_a_line_wider_than_the_terminal_is_not_broken(watched, monkeypatch, capsys):
