@@ -102,7 +102,7 @@ def test_seeds_stand_about_their_mean():
     assert panel.state.kept["a"] == (10, 5)
     assert panel.to_frame().loc[4, ["seed", "step", "score", "kept"]].tolist() == [1, 5, 45.0, True]
     assert "(mean of 2 seeds)" in panel.summary()
-    assert "Small dots: seeds" in panel.planes()[0].words
+    assert "small dots seeds" in panel.planes()[0].words
 
 
 def test_a_method_stands_at_the_mean_of_its_seeds():

@@ -46,14 +46,16 @@ def test_published_and_our_gains_stand_on_the_line_of_their_row(panel):
     beside = [text.replace("\u2007", "").split("\u00a0\u00a0")[1:] for text in drawn["numbers"].text]
     assert beside[:3] == [["", "+1.9", "\u2003"], ["+1.9", "", "\u2003"], ["-5.0", "-2.0", "\u2003one run"]]
     assert drawn["numbers"].y == (0, 1.5, 2.5, 3.5)  # the heads above
-    assert layout.title.text == "0 of 1 gains over BERT have the paper's sign, 0 its size; 1 undecided"
+    assert (
+        layout.title.text == "0 of 1 gains over BERT have the paper's sign, 0 are compatible with its size; 1 undecided"
+    )
     assert layout.xaxis.title.text == "points of Avg. over BERT (ours: World-STS)"
 
 
 @pytest.mark.parametrize(
     "gain, low, high, paper, expected",
     [
-        (1.0, 0.5, 1.5, 1.2, "same size"),
+        (1.0, 0.5, 1.5, 1.2, "compatible"),
         (1.0, 0.5, 1.5, 2.0, "same sign, smaller"),
         (-1.0, -1.5, -0.5, -0.2, "same sign, larger"),
         (-1.0, -1.5, -0.5, 0.2, "opposite sign"),
@@ -90,7 +92,7 @@ def test_an_experiment_may_be_named():
     panel, results = PaperVsOurs("imsimcse-table1"), read_results("imsimcse-table1")
     (plane,) = panel.planes()
     assert results.experiment.question in plane.key and panel.explain(panel.state).startswith(results.experiment.terms)
-    assert plane.title == "3 of 4 gains over SimCSE have the paper's sign, 2 its size; 1 undecided"
+    assert plane.title == "3 of 4 gains over SimCSE have the paper's sign, 2 are compatible with its size; 1 undecided"
     lines = results.to_frame().query("column == @panel.state.column").set_index("row")
     drawn = dict(zip(panel.figure().layout.yaxis.ticktext, traces(panel)["ours"].x, strict=True))
     assert drawn == {row: pytest.approx(lines["gain"][row], nan_ok=True) for row in drawn}
@@ -98,7 +100,7 @@ def test_an_experiment_may_be_named():
 
 def test_its_verdicts_are_those_of_the_experiment():
     """Each row is one of the paper's claims; the words differ, the decisions do not."""
-    same = {"same size": "compatible with the paper", "same sign, smaller": "the same direction, smaller"}
+    same = {"compatible": "compatible with the paper", "same sign, smaller": "the same direction, smaller"}
     shown, results = PaperVsOurs("imsimcse-table1").state.shown, read_results("imsimcse-table1")
     told = {line["row"]: verdict(line) for _, line in shown.iterrows()}
     for claim, judged in zip(results.experiment.claims, results.verdicts(), strict=True):

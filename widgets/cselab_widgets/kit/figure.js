@@ -80,7 +80,9 @@ const cselabFigure = (() => {
       const w = wide(text) / 2 + 3;
       const places = [10, 24, 44].flatMap((gap) => [0, 1, 2].flatMap((right) => [0, 1, 2].map((down) => {
         const middle = [points[i][0] + (right - 1) * (gap + w), points[i][1] + (down - 1) * (gap + h)];
-        const cost = gap + 1 - ((right + down) % 2) + drawn.filter((point) => near(point, middle, w, h)).length;
+        const off = (point) => Math.hypot(...[w, h].map((half, axis) => Math.max(0, Math.abs(point[axis] - middle[axis]) - half)));
+        const misleads = points.some((point, other) => other !== i && off(point) <= off(points[i]));
+        const cost = gap + 1 - ((right + down) % 2) + 40 * misleads + drawn.filter((point) => near(point, middle, w, h)).length;
         return { side: ["top", "middle", "bottom"][down] + [" left", " center", " right"][right], gap, w, h, middle, cost };
       })));
       const [best] = places.filter(({ middle }) => near(middle, [room[0] / 2, room[1] / 2], room[0] / 2 - w, room[1] / 2 + 9 - h) &&
@@ -135,7 +137,7 @@ const cselabFigure = (() => {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inLines(name, LONG));
       // Text beside it is out of sight.
       data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo));
-      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: width < 480 && !gains ? 11 : 13 }));
+      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: width < 480 ? 11 : 13 }));
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more.

@@ -115,7 +115,7 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
     """
     styles = category_styles(state.paths)
     across, up = _ranges(state)
-    traces = [_better(state, across)]
+    traces = [_better(state, across[0], up[0])]
     for method in state.paths:
         color = styles[method].color
         seeds = _places([state.until(path)[-1] for path in state.seeds[method]])
@@ -134,7 +134,7 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         {"title": {"text": "\u2190 better: alignment (pairs closer)"}, "range": up},
     )
     words = "Strong: up to this step; faint: later. " * (len(state.paths) > 1 and len(state.steps) > 1)
-    words += "Small dots: seeds. " * any(len(paths) > 1 for paths in state.seeds.values())
+    words += "Large dots are means, small dots seeds. " * any(len(paths) > 1 for paths in state.seeds.values())
     words += "Click a dot for the cosines of its step." * (state.bands is not None)
     of = f"{escape(next(iter(state.paths)))}, step" if len(state.paths) == 1 else "Step"
     drawn = [Plane(f"{of} {state.step}: {_standing(state)}", traces, *axes, words=words.strip())]
@@ -411,20 +411,20 @@ def _score(at: Measurement) -> str:
 
 
 def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
-    """The axes for all steps at once, so that they do not move; 0 is the best alignment."""
+    """The axes for all steps at once, so that they do not move; below the paths is room."""
     places = np.array([[at.uniformity, at.alignment] for *_, at, _ in _measured(state.seeds, state.kept)])
-    (left, _), (right, top) = places.min(axis=0), places.max(axis=0)
-    room = 0.09 * max(right - left, 0.1)
-    return rounded([left - room, right + room]), rounded([0, 1.1 * top])
+    (left, low), (right, top) = places.min(axis=0), places.max(axis=0)
+    room, above = 0.09 * max(right - left, 0.1), 0.3 * max(top - low, 0.05)
+    return rounded([left - room, right + room]), rounded([max(0.0, low - above), top + above])
 
 
-def _better(state: AlignmentUniformityState, across: list[float]) -> go.Scatter:
+def _better(state: AlignmentUniformityState, left: float, low: float) -> go.Scatter:
     """Where both numbers are better than at the start, in the colour of gains."""
     start = next(iter(state.paths.values()))[0]
     right, top = rounded([start.uniformity, start.alignment])
     return go.Scatter(
-        x=[across[0], right, right, across[0]],
-        y=[0, 0, top, top],
+        x=[left, right, right, left],
+        y=[low, low, top, top],
         text=["\u00a0both better<br>\u00a0"],
         textposition="top right",
         uid="better",

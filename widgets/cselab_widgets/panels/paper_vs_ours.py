@@ -173,7 +173,7 @@ def verdict(line: "pandas.Series") -> str:
         return "undecided"
     if ours * paper < 0:
         return "opposite sign"
-    return "same size" if low <= paper <= high else f"same sign, {'smaller' if abs(ours) < abs(paper) else 'larger'}"
+    return "compatible" if low <= paper <= high else f"same sign, {'smaller' if abs(ours) < abs(paper) else 'larger'}"
 
 
 def answer(state: PaperVsOursState) -> str:
@@ -181,11 +181,12 @@ def answer(state: PaperVsOursState) -> str:
     verdicts, gains = [*filter(None, state.shown.apply(verdict, axis=1))], state.shown["gain"].dropna()
     baseline = escape(state.baseline)
     if verdicts:
-        sign, size = (sum(one.startswith(way) for one in verdicts) for way in ("same", "same size"))
+        size = verdicts.count("compatible")
+        sign = size + sum(one.startswith("same") for one in verdicts)
         undecided = verdicts.count("undecided") + verdicts.count("one run")
         return (
-            f"{sign} of {len(verdicts)} gains over {baseline} have the paper's sign, {size} its size; "
-            f"{undecided} undecided"
+            f"{sign} of {len(verdicts)} gains over {baseline} have the paper's sign, "
+            f"{size} are compatible with its size; {undecided} undecided"
         )
     if len(gains):
         return f"{(gains > 0).sum()} of {len(gains)} rows lie above {baseline}"
@@ -301,7 +302,7 @@ def explain(state: PaperVsOursState) -> str:
         return WIDE
     if state.shown["gain"].isna().all():
         return "This experiment has not been run here: use cselab experiment run."
-    text = f"{state.terms} Undecided: the interval contains 0. Same size: it contains the paper's gain. {WIDE}".strip()
+    text = f"{state.terms} Undecided: the interval contains 0. Compatible: it contains the paper's gain. {WIDE}".strip()
     if state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."
     return text
