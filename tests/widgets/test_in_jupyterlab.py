@@ -225,12 +225,12 @@ def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
     expect(faded).to_have_count(30 - 11)
 
     # A sentence typed into the pair, then the mean removed.
-    typed = page.locator(".jp-OutputArea-output .cselab-plane").nth(1).locator(".cselab-title")
+    typed = page.locator(".jp-OutputArea-output .cselab-plane").nth(1)
     before = typed.text_content()
     page.get_by_placeholder("first sentence").fill("a bad cage")
     page.get_by_placeholder("first sentence").press("Enter")
     told("typed", ["a bad cage", 0, pytest.approx(1, abs=1e-5)])
-    expect(typed).to_contain_text("your pair has 1.00")
+    expect(typed).to_contain_text("Your pair has 1.00")
     assert "1.00" not in before
     page.locator(".jp-OutputArea-output").nth(1).locator(".noUi-handle").press("ArrowRight")
     told("typed", lambda now: now[1] == 1)

@@ -1,9 +1,8 @@
 // Draws the planes of a panel to fit their place: the one renderer of widgets (plot.js) and of pages (page.py).
 //
-// Each plane (planes.py) is a plot under its title and above its words, with a legend of its own; only what changed is drawn
-// again. `columns` stand in a row. `questions` have the planes that answer each: one question is shown at a time.
-// Below MIDDLE pixels no more than two planes stand side by side; below NARROW, one. Long axis titles and names of rows
-// break, and the height follows the width. Colours are the style sheet's; see theme.py.
+// A plane (planes.py) is a plot with its title, its words and a legend; only what changed is drawn again. `columns` stand
+// in a row. `questions` have the planes that answer each: one is shown at a time. Below MIDDLE pixels two planes are
+// side by side; below NARROW, one. Long names break. Colours are the style sheet's; see theme.py.
 
 const cselabFigure = (() => {
   const NARROW = 700;
@@ -66,8 +65,7 @@ const cselabFigure = (() => {
     return words.split(" ").reduce((lines, word) => lines + (wide(lines.split("<br>").at(-1) + word) < third ? " " : "<br>") + word);
   }
 
-  // Names about their points: each stands where it covers no other name, no named point, and the fewest lines; a name
-  // without such a place is left out. `at` gives the pixels of a point in the axes, `room` their size.
+  // Names about their points: each covers no name, no named point and few lines, or is left out. `at` gives pixels.
   function setApart(trace, data, at, room) {
     const points = trace.text.map((_, i) => at(trace.x[i], trace.y[i]));
     const drawn = data.filter(({ mode, fill }) => !/text/.test(mode) && !fill).flatMap(({ x, y }) =>
@@ -75,14 +73,14 @@ const cselabFigure = (() => {
         Array.from({ length: 20 }, (_, n) => from.map((z, axis) => z + ((path[i + 1] ?? from)[axis] - z) * (n / 20)))));
     const near = (a, b, w, h) => Math.abs(a[0] - b[0]) < w && Math.abs(a[1] - b[1]) < h;
     const h = 0.65 * letters;
-    const taken = points.map((middle) => ({ middle, w: 6, h: 3 }));
+    const taken = [];
     const chosen = trace.text.map((text, i) => {
       const w = wide(text) / 2 + 3;
       const places = [10, 24, 44].flatMap((gap) => [0, 1, 2].flatMap((right) => [0, 1, 2].map((down) => {
         const middle = [points[i][0] + (right - 1) * (gap + w), points[i][1] + (down - 1) * (gap + h)];
-        const off = (point) => Math.hypot(...[w, h].map((half, axis) => Math.max(0, Math.abs(point[axis] - middle[axis]) - half)));
-        const misleads = points.some((point, other) => other !== i && off(point) <= off(points[i]));
-        const cost = gap + 1 - ((right + down) % 2) + 40 * misleads + drawn.filter((point) => near(point, middle, w, h)).length;
+        // A name near another point misleads.
+        const cost = gap - ((right + down) % 2) + 40 * points.some((p, n) => n !== i && near(p, middle, w + gap, h + gap)) +
+          drawn.filter((point) => near(point, middle, w, h)).length;
         return { side: ["top", "middle", "bottom"][down] + [" left", " center", " right"][right], gap, w, h, middle, cost };
       })));
       const [best] = places.filter(({ middle }) => near(middle, [room[0] / 2, room[1] / 2], room[0] / 2 - w, room[1] / 2 + 9 - h) &&
@@ -111,7 +109,6 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    // Before it stand numbers.
     if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.split("\u2003").at(-1));
     const words = bare || xaxis.side === "top" ? [] : data.filter(({ mode, meta, visible }) => (mode === "text" || meta === "apart") && visible !== false);
     // Its points: half of it may stand out, wherever it is.
@@ -135,7 +132,6 @@ const cselabFigure = (() => {
     for (const axis of [xaxis, yaxis]) axis.ticktext = axis.ticktext?.map(withMinus);
     if (width < NARROW) {
       yaxis.ticktext = yaxis.ticktext?.map((name) => inLines(name, LONG));
-      // Text beside it is out of sight.
       data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo));
       data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: width < 480 ? 11 : 13 }));
     }

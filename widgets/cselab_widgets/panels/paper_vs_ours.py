@@ -352,7 +352,7 @@ class PaperVsOurs(Panel):
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE"], "gain": [0.7], "gain_low": [0.2], "gain_high": [1.2],
     ...                           "published_gain": [1.8]})
     >>> print(PaperVsOurs(frame))
-    score: 1 of 1 gains over the baseline have the paper's sign, 0 its size; 0 undecided
+    score: 1 of 1 gains over the baseline have the paper's sign, 0 are compatible with its size; 0 undecided
               paper  ours               verdict
     ImSimCSE  +1.8   +0.7 [+0.2, +1.2]  same sign, smaller
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
