@@ -33,7 +33,7 @@ def test_the_radius_of_a_cloud_is_its_distance(lab):
     others = lab.state.passes[:, 3] / np.linalg.norm(lab.state.passes[:, 3], axis=1, keepdims=True)
     wanted = np.sqrt(np.mean(np.sum((others - unit) ** 2, axis=1)))
     drawn = traces(lab, sentence=3)
-    assert lab.state.clouds.radius[3] == pytest.approx(wanted, abs=1e-3)
+    assert lab.to_frame()["radius"][3] == pytest.approx(wanted, abs=1e-3)
     dots = np.hypot(drawn["dropout"].x, drawn["dropout"].y)  # at their distances in all dimensions
     assert_allclose(dots, np.linalg.norm(others - unit, axis=1), atol=1e-3)
     assert np.hypot(drawn["ring"].x[0], drawn["ring"].y[0]) == pytest.approx(wanted, abs=1e-3)
@@ -46,12 +46,17 @@ def test_the_neighbour_is_the_nearest_and_lies_along(lab):
     distances = np.linalg.norm(clean - clean[5], axis=1)
     distances[5] = np.inf
     drawn = traces(lab, sentence=5)
-    assert lab.state.clouds.distance[5] == pytest.approx(distances.min(), abs=1e-3)
+    assert lab.to_frame()["distance"][5] == pytest.approx(distances.min(), abs=1e-3)
     diamond = drawn["neighbour"]
     assert (*diamond.x, *diamond.y) == pytest.approx((distances.min(), 0), abs=1e-3)
     gaps = np.array(lab.state.clouds.radius) - lab.state.clouds.distance
     assert f"moves {(gaps > 0).sum() or 'none'} of 12 sentences" in lab.planes()[0].reads
     assert lab.state.sentence == np.argsort(gaps)[6]  # it opens on one in the middle
+
+
+def test_a_row_is_a_sentence(lab):
+    frame = lab.to_frame()
+    assert list(frame.columns) == ["sentence", "radius", "nearest", "distance"] and len(frame) == 12
 
 
 def test_the_gap_is_drawn_between_the_means(lab):

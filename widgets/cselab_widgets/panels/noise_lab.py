@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -21,6 +21,9 @@ from ..kit.panel import Panel
 from ..kit.panel_vectors import described, dropout_views, sentences_or_world, stacked_views
 from ..kit.planes import Plane, rounded, written
 from ..kit.theme import ANCHOR, FAINT, INK, NEGATIVE, POSITIVE
+
+if TYPE_CHECKING:
+    import pandas
 
 KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 LARGEST_K = 20  # the largest K
@@ -229,6 +232,20 @@ class NoiseLab(Panel):
             **shown,
         )
         super().__init__(state, key)
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """A row for each sentence: the radius of its cloud, the nearest neighbour and its distance."""
+        import pandas as pd
+
+        clouds = self.state.clouds
+        return pd.DataFrame(
+            {
+                "sentence": self.state.sentences,
+                "radius": clouds.radius,
+                "nearest": [self.state.sentences[row] for row in clouds.nearest],
+                "distance": clouds.distance,
+            }
+        )
 
     def page_values(self) -> dict[str, Sequence[Any]]:
         return {"variance": (0.0, 0.01, 0.1, 0.5), "mean_of": (1, 2, 5, self.state.most)}
