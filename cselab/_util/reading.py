@@ -34,6 +34,11 @@ def parse_json(text: str) -> Any:
         raise ValueError("brackets are nested too deeply") from None
 
 
+def read_json(path: Path) -> Any:
+    """The value of a JSON file; raises as `parse_json`, and OSError."""
+    return parse_json(path.read_text(encoding="utf-8"))
+
+
 def parse_json_lines(lines: Iterable[str]) -> list[Any]:
     """The value of each line of JSON; in place of a line that is none, the ValueError with the reason.
 

@@ -6,12 +6,13 @@ different data set in the same layout. It can be read, and its provenance is "un
 """
 
 import hashlib
-import json
 import string
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from cselab._util.reading import read_json
 
 from .files import DataError
 
@@ -41,7 +42,7 @@ def published_parts(kind: str) -> dict[str, dict[str, Any]]:
     """The facts about each published file of "sts" or "labelled" rows: the number of rows, and the result of
     `describe` if we had the file.
     """
-    return json.loads(Path(__file__).with_name(f"{kind}_parts.json").read_text())
+    return read_json(Path(__file__).with_name(f"{kind}_parts.json"))
 
 
 def check_published(rows: ScoredPairs, known: dict[str, int | str], path: Path) -> str:

@@ -26,7 +26,7 @@ from torch import nn
 
 from cselab._util.arguments import PositiveInt, accepts, allowed
 from cselab._util.checksums import add_checksums, verify_checksums
-from cselab._util.reading import parse_json
+from cselab._util.reading import read_json
 
 from .adapters import FOLDER, DeepPrefix, merged
 from .checkpoint import CheckpointError, checkpoint_errors
@@ -80,7 +80,7 @@ def _write_json(path: Path, content: Any) -> None:
 
 def _read_json(path: Path) -> Any:
     with checkpoint_errors(path, ValueError):
-        return parse_json(path.read_text(encoding="utf-8"))
+        return read_json(path)
 
 
 def _read_object(path: Path) -> FolderSettings:

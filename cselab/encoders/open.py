@@ -1,6 +1,5 @@
 """Where an encoder is found: bundled with the package, in a folder, or on the hub. Known without torch."""
 
-import json
 import os
 import shlex
 import subprocess
@@ -8,13 +7,13 @@ from functools import cache
 from pathlib import Path
 
 from cselab._util.checksums import CheckpointError, sha256_of
-from cselab._util.reading import NOT_FETCHED, is_pointer
+from cselab._util.reading import NOT_FETCHED, is_pointer, read_json
 
 ASSETS = Path(__file__).parents[1] / "assets"
 CHECKSUMS = ASSETS / "checksums.json"
 
 
-BUNDLED = tuple(sorted({name.split("/")[0] for name in json.loads(CHECKSUMS.read_text(encoding="utf-8"))}))
+BUNDLED = tuple(sorted({name.split("/")[0] for name in read_json(CHECKSUMS)}))
 BUNDLED_POOLINGS = {
     "micro": "mean"
 }  # contrastive training damages its [CLS], the papers' pooling of a plain checkpoint: see its README
@@ -27,7 +26,7 @@ def bundled_folder(name: str) -> Path:
     Raises:
         CheckpointError: a file is missing or damaged; the message names the file.
     """
-    for file, wanted in json.loads(CHECKSUMS.read_text(encoding="utf-8")).items():
+    for file, wanted in read_json(CHECKSUMS).items():
         if file.startswith(f"{name}/"):
             check_bundled(ASSETS / file, wanted)
     return ASSETS / name

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cselab._util.arguments import check_choice, checked
-from cselab._util.reading import parse_json
+from cselab._util.reading import read_json
 from cselab._util.writing import write_text
 from cselab.data.files import DataError, check_file
 from cselab.data.sts import STS_TASKS
@@ -267,7 +267,7 @@ def read_scores(path: str | Path) -> Scores:
     """
     file = check_file(path)
     try:
-        content = parse_json(file.read_text(encoding="utf-8"))
+        content = read_json(file)
         return Scores(
             records=[_record(entry) for entry in content["records"]],
             missing=content["missing"],

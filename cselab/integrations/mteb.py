@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from cselab._util.arguments import checked
-from cselab._util.reading import parse_json
+from cselab._util.reading import read_json
 from cselab.data.files import DataError, MissingFile
 from cselab.evaluators.records import Record, Scores
 
@@ -100,7 +100,7 @@ def _model(folder: Path) -> tuple[str, str]:
 
 def _read_json(file: Path) -> Any:
     try:
-        return parse_json(file.read_text(encoding="utf-8"))
+        return read_json(file)
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read as JSON ({error}): the file was cut short or damaged") from None
 

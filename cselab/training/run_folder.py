@@ -18,7 +18,7 @@ from types import NoneType
 from typing import Any
 
 from cselab._util.checksums import add_checksums, verify_checksums
-from cselab._util.reading import parse_json
+from cselab._util.reading import parse_json, read_json
 from cselab._util.versions import versions
 from cselab._util.writing import PART, SAVING, cannot_write, write_text
 from cselab.encoders.adapters import FOLDER as ADAPTERS
@@ -166,7 +166,7 @@ def _parse(file: Path, wanted: Mapping[str, Any], text: str | None = None) -> di
     """The JSON object in a file, or in one of its lines, with the required fields."""
     advice = "restore the file, or choose a different output"
     try:
-        content = parse_json(file.read_text(encoding="utf-8") if text is None else text)
+        content = read_json(file) if text is None else parse_json(text)
     except (ValueError, OSError) as error:  # OSError: a folder of this name
         raise CheckpointError(f"{file} is damaged ({error}): {advice}") from None
     for name, kind in wanted.items():

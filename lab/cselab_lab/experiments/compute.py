@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from filelock import FileLock
 
 from cselab._util.progress import be_quiet
+from cselab._util.reading import read_json
 from cselab._util.versions import versions
 from cselab._util.writing import write_text
 from cselab.data import MissingFile, load_sts
@@ -274,7 +275,7 @@ def read_cached(folder: Path) -> "tuple[SentenceEncoder, dict[str, Any]] | None"
 
     if not (folder / TRAINING).is_file():
         return None
-    training = json.loads((folder / TRAINING).read_text(encoding="utf-8"))
+    training = read_json(folder / TRAINING)
     if training.pop("versions") != versions():
         return None
     return SentenceEncoder.from_pretrained(folder), training

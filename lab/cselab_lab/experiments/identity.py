@@ -4,12 +4,12 @@ Weights and texts that we know have their names. Any other content is named by i
 """
 
 import hashlib
-import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from cselab._util.checksums import CheckpointError, sha256_of
+from cselab._util.reading import read_json
 from cselab.data import MissingFile
 from cselab.encoders.open import BUNDLED, CHECKSUMS, find_encoder
 
@@ -76,7 +76,7 @@ def _known_or_own(known: dict[str, str], digest: str, name: str) -> str:
 @cache
 def bundled_weights(name: str) -> str | None:
     """The SHA-256 of a bundled encoder's weights; None if it is not bundled."""
-    return json.loads(CHECKSUMS.read_text(encoding="utf-8")).get(f"{name}/model.safetensors")
+    return read_json(CHECKSUMS).get(f"{name}/model.safetensors")
 
 
 def weights_sha256(folder: Path) -> str:

@@ -3,13 +3,13 @@
 A row under a profile asks something (`JobSpec`), and with a seed that is a job: `expand_rows`, `jobs`.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from cselab._util.arguments import check_choice
+from cselab._util.reading import read_json
 from cselab.encoders.open import ASSETS
 
 from .experiment import DEV, Experiment, Row, Size, times
@@ -77,7 +77,7 @@ class Backbone:
 
 def backbone_in(folder: Path, name: str) -> Backbone:
     """The encoder in a folder, its width and family read from its configuration."""
-    configuration = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    configuration = read_json(folder / "config.json")
     width = configuration["hidden_size"]
     kind = "roberta" if "roberta" in configuration["model_type"] else "bert"
     return Backbone(name, width, family=f"{kind}-{'large' if width >= 1024 else 'base'}")

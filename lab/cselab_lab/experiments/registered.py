@@ -3,12 +3,12 @@
 python -m cselab_lab.experiments.registered    # writes the file again after a method, a suite or a pooling was added
 """
 
-import json
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import cselab
+from cselab._util.reading import read_json
 
 FILE = Path(__file__).with_name("registered.json")
 METHOD_FILES = Path(cselab.__file__).parent / "methods"
@@ -39,7 +39,7 @@ def of_the_classes() -> dict[str, Any]:
 @cache
 def registered() -> dict[str, Any]:
     """The table: of the file, or of the classes if a file of a method was added or removed since."""
-    table = json.loads(FILE.read_text(encoding="utf-8")) if FILE.exists() else {}
+    table = read_json(FILE) if FILE.exists() else {}
     return table if table.get("method files") == method_files() else of_the_classes()
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cselab._util.reading import parse_json
+from cselab._util.reading import read_json
 from cselab._util.writing import write_text
 
 from .record import shown
@@ -99,7 +99,7 @@ def read_recorded(path: Path) -> dict | None:
     if not path.exists():
         return None
     try:
-        recorded = parse_json(path.read_text(encoding="utf-8"))
+        recorded = read_json(path)
         for entry in recorded["records"]:
             entry["name"], entry["value"]
     except (ValueError, OSError, KeyError, TypeError) as error:

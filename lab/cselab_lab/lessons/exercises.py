@@ -15,7 +15,6 @@ import copy
 import functools
 import importlib
 import inspect
-import json
 import math
 import re
 import sys
@@ -33,6 +32,7 @@ import numpy as np
 
 import cselab
 from cselab._util.arguments import NO_NUMBERS
+from cselab._util.reading import read_json
 from cselab_lab.headless.record import ticked
 
 LONGEST = 900  # characters of a message: fewer than ten lines
@@ -127,7 +127,7 @@ class Solution:
 def _folded_solutions(lesson: str) -> list[str]:
     from cselab_lab.headless.notebook_folder import bundled_notebooks
 
-    cells = json.loads((bundled_notebooks() / f"{lesson}.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = read_json(bundled_notebooks() / f"{lesson}.ipynb")["cells"]
     texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
     folded = [text for text in texts if text.startswith("<details><summary>Solution</summary>")]
     return ["\n".join(re.findall(r"```python\n(.+?)```", text, re.DOTALL)) for text in folded]
