@@ -31,6 +31,12 @@ def cannot_write(path: Path) -> Iterator[None]:
         raise OSError(f"{path} could not be written ({reason}): {advice}. The earlier file is unchanged") from error
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and the folders above it, unless it exists; raises as `cannot_write`."""
+    with cannot_write(path):
+        path.mkdir(parents=True, exist_ok=True)
+
+
 @contextmanager
 def written_whole(path: Path) -> Iterator[Path]:
     """A file to write, which replaces `path` afterwards; an error removes the file.

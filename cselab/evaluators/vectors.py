@@ -12,7 +12,7 @@ import torch
 from jaxtyping import Float
 
 from cselab._util.checksums import CheckpointError
-from cselab._util.writing import cannot_write
+from cselab._util.writing import make_folder
 from cselab.encoders.any_encoder import encode
 from cselab.encoders.checkpoint import load_checkpoint, save_checkpoint
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
@@ -136,14 +136,13 @@ def encode_distinct(
     distinct = sorted(set(sentences))
     path = None if cache is None else Path(cache) / f"vectors-{_cache_key(encoder, distinct, options)}.safetensors"
     if path is not None:
-        with cannot_write(path.parent):
-            path.parent.mkdir(parents=True, exist_ok=True)
-    if path is not None and path.is_file():
-        try:
-            tensors, info = load_checkpoint(path)
-            return Encoded(distinct, tensors["vectors"].numpy(), info["truncated"])
-        except CheckpointError as damage:
-            warnings.warn(f"{damage}; the vectors are computed again", stacklevel=3)
+        make_folder(path.parent)
+        if path.is_file():
+            try:
+                tensors, info = load_checkpoint(path)
+                return Encoded(distinct, tensors["vectors"].numpy(), info["truncated"])
+            except CheckpointError as damage:
+                warnings.warn(f"{damage}; the vectors are computed again", stacklevel=3)
     vectors = encode(encoder, distinct, **options)
     cut = getattr(getattr(encoder, "last_truncation", None), "cut", None)  # for encoders that report it
     if path is not None and getattr(encoder, "is_main_process", True):

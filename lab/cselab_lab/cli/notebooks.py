@@ -8,6 +8,8 @@ from typing import Any
 import click
 
 from cselab._util.progress import is_quiet
+from cselab._util.writing import cannot_write, make_folder, write_text
+from cselab_lab.tables import table
 
 from . import options
 from .frame import Group
@@ -78,7 +80,6 @@ def notebooks_run(
 
     Exits with 1 if a notebook failed or a number is outside its tolerance.
     """
-    from cselab._util.writing import cannot_write
     from cselab_lab.headless.notebooks import run_notebooks
     from cselab_lab.headless.run_reports import write_summary
 
@@ -109,14 +110,11 @@ def notebooks_collect(handed_in: Path, output: Path, students: Path | None) -> N
 
     Reads the saved outputs and executes nothing. Unreadable files are listed and skipped.
     """
-    from cselab._util.writing import cannot_write, write_text
     from cselab.data import read_lines
     from cselab_lab.headless.collecting import collect, page, to_frame
-    from cselab_lab.tables import table
 
     names = read_lines(students) if students else []
-    with cannot_write(output):
-        output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     answers, left_out = collect(handed_in, [name.strip() for name in names if name.strip()])
     write_text(output / "answers.csv", table(to_frame(answers), form="csv"))
     write_text(output / "answers.html", page(answers, left_out))
@@ -138,16 +136,13 @@ def notebooks_check(handed_in: Path, output: Path, timeout: float) -> None:
     """
     from pandas import DataFrame
 
-    from cselab._util.writing import cannot_write, write_text
     from cselab_lab.lessons.checking import check_pieces
-    from cselab_lab.tables import table
 
-    with cannot_write(output):
-        output.mkdir(parents=True, exist_ok=True)
+    make_folder(output)
     checked, left_out = check_pieces(handed_in, timeout)
-    frame = DataFrame([one.row() for one in checked])
-    write_text(output / "points.csv", table(frame, form="csv"))
+    rows = [one.row() for one in checked]
+    write_text(output / "points.csv", table(DataFrame(rows), form="csv"))
     for line in left_out:
         click.echo(f"left out: {line}")
     click.echo("\n".join(f"{row['student']}, {row['lesson']}: {row['solved']} pieces, {row['points']} points"
-                         for row in frame.to_dict("records")))  # fmt: skip
+                         for row in rows))  # fmt: skip

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cselab._util.arguments import checked
 from cselab_lab.tables import table
 
-from .notebook_folder import read_notebook
+from .notebook_folder import bundled_notebooks, code_cells, output_data, read_notebook, tags_of
 from .record import GUESS_TYPE
 
 if TYPE_CHECKING:
@@ -126,30 +126,30 @@ def _missing(student: str, left_out: Sequence[str]) -> str:
 
 def _settings(notebook: "NotebookNode") -> dict[str, str]:
     """Profile and seed of the parameters, those of an injected cell included."""
-    cells = [cell.source for cell in notebook.cells if "parameters" in " ".join(cell.metadata.get("tags", []))]
+    cells = [cell.source for cell in notebook.cells if "parameters" in " ".join(tags_of(cell))]
     return dict(SETTING.findall("\n".join(cells)))
 
 
 def _alike(read: HandedIn) -> dict[tuple[str, str], list[str]]:
     """The students whose guesses and pieces are the same, character by character, and not those of the lesson."""
-    from .notebook_folder import bundled_notebooks
-
-    groups: dict[tuple[str, ...], list[str]] = {}
-    written = {(student, lesson): (lesson, *_written(notebook)) for (student, lesson), (_, notebook) in read.items()}
-    for (student, _), sources in written.items():
-        groups.setdefault(sources, []).append(student)
+    written = {key: (key[1], *_written(notebook)) for key, (_, notebook) in read.items()}
     originals = {lesson: bundled_notebooks() / f"{lesson}.ipynb" for _, lesson in read}
     untouched = {(lesson, *_written(read_notebook(path))) for lesson, path in originals.items() if path.exists()}
     return {
-        (student, lesson): [] if sources in untouched else [one for one in groups[sources] if one != student]
-        for (student, lesson), sources in written.items()
+        key: [
+            one for (one, _), same in written.items() if same == sources and sources not in untouched and one != key[0]
+        ]
+        for key, sources in written.items()
     }
 
 
 def _written(notebook: "NotebookNode") -> list[str]:
     """The cells of guesses and pieces."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    return [c.source.strip() for c in cells if "exercise" in c.metadata.get("tags", []) or "lesson.guess(" in c.source]
+    return [
+        cell.source.strip()
+        for cell in code_cells(notebook)
+        if "exercise" in tags_of(cell) or "lesson.guess(" in cell.source
+    ]
 
 
 def _newest_first(folder: Path, left_out: list[str]) -> list[Path]:
@@ -203,7 +203,7 @@ def _students(folder: Path, files: list[tuple[Path, str]], left_out: list[str]) 
 def _checks(notebook: "NotebookNode") -> "Iterator[tuple[str, str, NotebookNode]]":
     """The name and the checked piece of each check, and its cell."""
     for at, cell in enumerate(notebook.cells):
-        if cell.cell_type == "code" and "check" in cell.metadata.get("tags", []):
+        if cell.cell_type == "code" and "check" in tags_of(cell):
             named = CHECKED.search(cell.source)
             yield _name(cell, at), (named[1] or named[2]) if named else "", cell
 
@@ -257,7 +257,7 @@ def status_of(verdict: str) -> str:
 
 def _guesses(cell: "NotebookNode") -> list[Any]:
     """The compared guesses in the outputs of a cell; a damaged output is returned as it is."""
-    held = [output.data[GUESS_TYPE] for output in cell.get("outputs", []) if GUESS_TYPE in output.get("data", {})]
+    held = [data[GUESS_TYPE] for data in output_data([cell], GUESS_TYPE)]
     found = [one.get("found", one) if isinstance(one, dict) else one for one in held]
     return [guess for one in found for guess in (one if isinstance(one, list) else [one])]
 
@@ -269,7 +269,7 @@ def _verdict(cell: "NotebookNode", answer: str, notebook: "NotebookNode") -> str
     if not verdict.startswith("solved") or not answer:
         return verdict
     defined = re.compile(rf"^\s*(?:def\s+{answer}\b|(?:\w+\s*,\s*)*{answer}\s*(?:[:,=]))", re.MULTILINE)
-    sources = [one.source for one in notebook.cells if one.cell_type == "code" and defined.search(one.source)]
+    sources = [one.source for one in code_cells(notebook) if defined.search(one.source)]
     if not sources:
         return f"out of date: {verdict} No cell defines {answer}"
     if all(PLACEHOLDER.search(source) for source in sources):

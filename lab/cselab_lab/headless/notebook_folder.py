@@ -5,13 +5,14 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cselab._util.arguments import did_you_mean
-from cselab._util.reading import NOT_FETCHED, is_pointer, parse_json
-from cselab._util.writing import cannot_write, write_text
+from cselab._util.reading import NOT_FETCHED, is_pointer, read_json
+from cselab._util.writing import make_folder, write_text
+from cselab.encoders.open import reason_of
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -64,9 +65,23 @@ def read_notebook(path: Path) -> "NotebookNode":
         notebook = nbformat.read(str(path), as_version=4)
         nbformat.validate(notebook)
     except Exception as error:  # a damaged file raises whatever nbformat meets first
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:100]
-        raise ValueError(f"{path} is not a complete notebook ({reason}): restore the file") from None
+        raise ValueError(f"{path} is not a complete notebook ({reason_of(error)[:100]}): restore the file") from None
     return notebook
+
+
+def tags_of(cell: "NotebookNode") -> list[str]:
+    """The tags of a cell."""
+    return cell.metadata.get("tags", [])
+
+
+def code_cells(notebook: "NotebookNode") -> list["NotebookNode"]:
+    """The cells that hold code."""
+    return [cell for cell in notebook.cells if cell.cell_type == "code"]
+
+
+def output_data(cells: Iterable["NotebookNode"], kind: str) -> list[dict[str, Any]]:
+    """The data of each output of these cells that has some of this kind."""
+    return [output.data for cell in cells for output in cell.get("outputs", []) if kind in output.get("data", {})]
 
 
 def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
@@ -88,8 +103,7 @@ def copy_notebooks(source: Path, target: Path) -> dict[str, str]:
     if os.path.realpath(target) == os.path.realpath(source):
         raise ValueError(f"{target} is the notebooks' own folder: copy to a different folder.")
     notebooks = find_notebooks(source)
-    with cannot_write(target):
-        target.mkdir(parents=True, exist_ok=True)
+    make_folder(target)
     memory = target / COPIED
     held = _copied(memory)
     done = {}
@@ -130,7 +144,7 @@ def _in_docs(link: re.Match[str]) -> str:
 def _copied(memory: Path) -> dict[str, str]:
     """The fingerprints of the copies; none if the file is missing or damaged, so that every edited copy is kept."""
     try:
-        held = parse_json(memory.read_text(encoding="utf-8"))
+        held = read_json(memory)
     except (OSError, ValueError):
         return {}
     return held if isinstance(held, dict) else {}

@@ -15,11 +15,12 @@ import nbformat
 
 from cselab._util.arguments import check_choice
 from cselab._util.versions import versions
-from cselab._util.writing import cannot_write, write_text
+from cselab._util.writing import make_folder, write_text
 from cselab_lab.parameters import parameters_of, typed_parameters
 
 from .execution import execute
-from .notebook_folder import bundled_notebooks, find_notebooks, fingerprint, read_notebook
+from .notebook_folder import bundled_notebooks, find_notebooks, fingerprint, output_data, read_notebook
+from .page import link_pages, write_page
 from .record import MIME_TYPE
 from .recorded import compare_recorded, read_recorded, recorded_path, write_recorded
 from .result import NotebookResult
@@ -77,8 +78,6 @@ def run_notebooks(
             exactly one cell tagged `parameters`.
         FileNotFoundError: no such folder of notebooks.
     """
-    from .page import link_pages
-
     folder = Path(folder or bundled_notebooks()).resolve()
     recorded = Path(recorded or folder / "recorded").resolve()
     output = Path(output).resolve()
@@ -86,7 +85,9 @@ def run_notebooks(
     _check_settings(profile, overrides, output, folder, update_recorded, seeds, timeout)
     runs = [_prepare(path, profile, overrides, output) for path in find_notebooks(folder, names)]
     over_seeds = {result.name: _with_seeds(result, seeds, output) for result in runs}
-    _check_places(output, recorded)
+    make_folder(output)
+    if recorded.exists() and not recorded.is_dir():
+        raise ValueError(f"recorded {recorded} is a file: expected the folder of the recorded numbers.")
     for result in () if overrides or update_recorded else runs:
         read_recorded(recorded_path(recorded, result.name, profile))  # a damaged file stops before the first cell
     tell = _nothing if quiet else echo
@@ -130,13 +131,6 @@ def _check_settings(
         raise ValueError("the profile is an argument (--profile), not a parameter to override.")
     if timeout is not None and not timeout > 0:
         raise ValueError(f"timeout must be more than 0 seconds, got {timeout:g}.")
-
-
-def _check_places(output: Path, recorded: Path) -> None:
-    with cannot_write(output):
-        output.mkdir(parents=True, exist_ok=True)
-    if recorded.exists() and not recorded.is_dir():
-        raise ValueError(f"recorded {recorded} is a file: expected the folder of the recorded numbers.")
 
 
 def _nothing(line: str) -> None:
@@ -192,8 +186,6 @@ def _ran_as_it_is(result: NotebookResult) -> bool:
 
 
 def _run(result: NotebookResult, timeout: float | None, tell: Callable[[str], None]) -> None:
-    from .page import write_page
-
     folder = result.source.parent
     result.executed.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
@@ -209,8 +201,7 @@ def _run(result: NotebookResult, timeout: float | None, tell: Callable[[str], No
 
 def _collect(result: NotebookResult) -> None:
     executed = nbformat.read(result.executed, as_version=4)
-    outputs = [output for cell in executed.cells for output in cell.get("outputs", [])]
-    result.records = [dict(output["data"][MIME_TYPE]) for output in outputs if MIME_TYPE in output.get("data", {})]
+    result.records = [dict(data[MIME_TYPE]) for data in output_data(executed.cells, MIME_TYPE)]
     names = [entry["name"] for entry in result.records]
     result.failures += [f"{name!r} is recorded twice" for name in sorted({n for n in names if names.count(n) > 1})]
 

@@ -17,7 +17,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_output
 
 from cselab._util.writing import write_text
 
-from .notebook_folder import title_of
+from .notebook_folder import output_data, tags_of, title_of
 from .record import GUESS_TYPE, NO_GUESS
 from .record import MIME_TYPE as RECORD_TYPE
 
@@ -58,7 +58,7 @@ def write_page(notebook: NotebookNode, path: Path, pictures: Path) -> list[str]:
     ready = printable(notebook, path.stem)
     _without_set_up(ready)
     results_first(ready)
-    outputs = "".join(_html_outputs(ready))
+    outputs = _html_of(ready.cells)
     has_figures = '<div class="figure"' in outputs
     resources = {
         "title": title_of(notebook, path.stem),
@@ -110,35 +110,20 @@ def loaded_from_outside(page: str) -> list[str]:
 
 def main_picture(notebook: NotebookNode) -> dict:
     """The output with a plotly figure of the cell tagged `main-picture`, or else of the last cell that has one."""
-    found = [
-        ("main-picture" in cell.metadata.get("tags", []), output.data)
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if PLOTLY_FIGURE in output.get("data", {})
-    ]
-    return next((data for tagged, data in found[::-1] if tagged), found[-1][1] if found else {})
+    tagged = [cell for cell in notebook.cells if "main-picture" in tags_of(cell)]
+    found = output_data(tagged, PLOTLY_FIGURE) or output_data(notebook.cells, PLOTLY_FIGURE)
+    return found[-1] if found else {}
 
 
 def results_first(notebook: NotebookNode) -> None:
     """Put the outputs of cells tagged `main-result`, the main picture and the recorded numbers below the title."""
     data = main_picture(notebook)
-    headline = "".join(
-        output.data["text/html"]
-        for cell in notebook.cells
-        if "main-result" in cell.metadata.get("tags", [])
-        for output in cell.get("outputs", [])
-        if "text/html" in output.get("data", {})
-    )
+    headline = _html_of(cell for cell in notebook.cells if "main-result" in tags_of(cell))
     note = "".join(f'<p class="aside">{note}</p>' for note in NOTE.findall(data.get("text/html", "")) if note)
     own = PANEL.search(data.get("text/html", ""))  # drawn by the script below it, once more, and stacked on a phone
     drawn = own[0] if own else _drawn(data[PLOTLY_FIGURE], "main-picture") if data else ""
     picture = f'<div class="scroll">{drawn}{"" if own else note}</div>' if drawn else ""
-    recorded = [
-        output.data[RECORD_TYPE]
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if RECORD_TYPE in output.get("data", {})
-    ]
+    recorded = (held[RECORD_TYPE] for held in output_data(notebook.cells, RECORD_TYPE))
     rows = "".join(f"<tr><td>{escape(one['name'])}</td><td>{_short(one['value'])}</td></tr>" for one in recorded)
     # folded, because it has the answers of the guesses below
     table = f"<details><summary>measured in this run</summary><table>{rows}</table></details>" if rows else ""
@@ -185,7 +170,7 @@ def printable(notebook: NotebookNode, name: str, how: str = "") -> NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type != "code":
             continue
-        if "check" in cell.metadata.get("tags", []) and "not solved yet" in json.dumps(cell.outputs):
+        if "check" in tags_of(cell) and "not solved yet" in json.dumps(cell.outputs):
             html = ELSEWHERE.format(name=escape(name), how=f" ({how})" if how else "")
             cell.outputs = [new_output("display_data", {"text/html": html})]
         cell.outputs = [output for output in cell.outputs if output.get("data", {}).get("text/plain") != NO_GUESS]
@@ -212,9 +197,8 @@ def _answer(found: dict[str, Any]) -> str:
     return f"<div>{escape(found['name'].replace('_', ' '))}: it is {escape(found['words'])}</div>"
 
 
-def _html_outputs(notebook: NotebookNode) -> list[str]:
-    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
-    return [output["data"]["text/html"] for output in outputs if "text/html" in output.get("data", {})]
+def _html_of(cells: Iterable[NotebookNode]) -> str:
+    return "".join(data["text/html"] for data in output_data(cells, "text/html"))
 
 
 def _drawn(figure: dict, name: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cselab_lab.headless.collecting import collect, handed_in, status_of
-from cselab_lab.headless.notebook_folder import bundled_notebooks, read_notebook
+from cselab_lab.headless.notebook_folder import bundled_notebooks, code_cells, read_notebook, tags_of
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -73,7 +73,7 @@ def check_pieces(folder: Path, time_limit: float = TIME_LIMIT) -> tuple[list[Che
         pieces = _pieces(whole)
         verdicts = _run(pieces, _sources(notebook, whole), _imports(whole), time_limit)
         solved = sum(status_of(verdict) == "solved" for verdict in verdicts.values()) / max(len(verdicts), 1)
-        asked = sum(_asked(cell.source) for cell in whole.cells if cell.cell_type == "code")
+        asked = sum(_asked(cell.source) for cell in code_cells(whole))
         guessed = min(sum(made.get((student, lesson), [])) / max(asked, 1), 1.0)
         checked.append(Checked(student, lesson, verdicts, GUESSES * guessed + PIECES * solved))
     return sorted(checked, key=lambda one: (one.lesson, one.student)), left_out
@@ -87,14 +87,13 @@ def _asked(source: str) -> int:
 def _pieces(notebook: "NotebookNode") -> dict[str, str]:
     """The source of the check of each core piece, by the id of the cell that the student writes."""
     cells = notebook.cells
-    found = [at for at, cell in enumerate(cells) if "exercise" in (tags := cell.metadata.get("tags", []))
-             and "further" not in tags]  # fmt: skip
+    found = [at for at, cell in enumerate(cells) if "exercise" in tags_of(cell) and "further" not in tags_of(cell)]
     return {cells[at].id: cells[at + 1].source for at in found}
 
 
 def _sources(notebook: "NotebookNode", original: "NotebookNode") -> dict[str, str]:
     """What a student wrote for each piece: the cell with its id, else the last one that defines the same name."""
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    code = code_cells(notebook)
     by_id = {cell.get("id", ""): cell.source for cell in code}
     written = {}
     for name in _pieces(original):
@@ -107,8 +106,7 @@ def _sources(notebook: "NotebookNode", original: "NotebookNode") -> dict[str, st
 
 def _imports(notebook: "NotebookNode") -> str:
     """The imports of a lesson whose names a piece may use, as they are there when it runs in its notebook."""
-    return "\n".join(line for cell in notebook.cells if cell.cell_type == "code"
-                     for line in IMPORTED.findall(cell.source))  # fmt: skip
+    return "\n".join(line for cell in code_cells(notebook) for line in IMPORTED.findall(cell.source))
 
 
 def _run(pieces: Mapping[str, str], sources: Mapping[str, str], imports: str, time_limit: float) -> dict[str, str]:
