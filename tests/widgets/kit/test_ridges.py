@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from cselab_widgets.kit.ridges import by_grade, cosine_limits, density, ridges
+from cselab_widgets.kit.ridges import beaten, by_grade, cosine_limits, density, order_of, ridges
 
 
 def test_a_density_is_a_density():
@@ -44,6 +44,19 @@ def test_a_ridge_stands_on_its_line():
     assert pairs.customdata.tolist() == [[0, "a"], [1, "b"], [2, "c"], [3, "d"]]
     assert (pairs.y < [0, 0, 1, 1]).all() and (pairs.y > [-0.15, -0.15, 0.85, 0.85]).all()
     assert {trace.line.color or trace.marker.color for trace in drawn.values()} == {"#123456"}
-    low, high = cosine_limits(cosines)
-    assert low < 0.1 and 0.9 < high <= 1.05
+    low, high = cosine_limits(bands, cosines, also=[-0.7])
+    assert low == -0.72 and drawn["x: 1"].x.max() < high <= 1.02
     assert "2 pairs, median cosine 0.850" in drawn["x: 1"].text
+
+
+def test_grades_are_compared_by_all_their_pairs():
+    """A reversal is named where a test finds it; two medians that cross by chance are none."""
+    bands = by_grade([0.0] * 20 + [1.0] * 20 + [2.0] * 20)
+    low, middle, high = np.random.default_rng(0).normal([0.2, 0.5, 0.9], 0.02, size=(20, 3)).T
+    assert order_of(np.concatenate([low, middle, high]), bands) == "the higher the grade, the higher the cosine"
+    told = order_of(np.concatenate([middle, low, high]), bands, lambda at: f" [{at}]")
+    assert told == "grade 0 [0] has higher cosines than grade 1" and beaten(
+        np.concatenate([low, high, middle]), bands, 1
+    ) == [2]
+    crossed = np.concatenate([low, middle, middle - 0.001])
+    assert order_of(crossed, bands) == "no grade lies clearly above a higher one"

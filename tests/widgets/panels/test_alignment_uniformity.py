@@ -131,7 +131,7 @@ def test_a_method_shows_its_cosines_by_grade():
     panel = AlignmentUniformity({"a": seeds()[0], "b": seeds()[1]}, cosines=watches)
     assert (panel.state.step, panel.state.method) == (10, "a")
     panel.set(step=5, method="b")
-    assert panel.planes()[1].title == "b, step 5: medians rise with the grade, from 0.51 to 0.59"
+    assert panel.planes()[1].title == "b, step 5: the higher the grade, the higher the cosine"
     text = traces(panel)["cosines: 1"].text
     cosines = watches["b"].by_step[5][1::3]
     assert text == f"grade 1: 4 pairs, median cosine {np.median(cosines):.3f}"

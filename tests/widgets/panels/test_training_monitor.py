@@ -124,16 +124,16 @@ def test_seeds_are_thin_lines_about_their_mean(history):
     assert drawn["score: kept"].x == ()  # no weights are those of a mean
     assert drawn["names"].text[-1].endswith("SimCSE 54.0")
     (plane,) = panel.planes()
-    assert plane.title == "SimCSE, mean of 2 runs, stands at step 2 (dev score 54.0, +3.0)"
+    assert plane.title == "SimCSE, mean of 2 runs, has dev score 54.0 at step 2 (+3.0)"
 
 
 @pytest.mark.parametrize(
     "scores, told",
     [
         ([50, 60, 55], "peaks at step 1 (dev score 60.0, +10.0), ends at 55.0"),
-        ([50, 55, 60], "stands at step 2 (dev score 60.0, +10.0)"),
-        ([50, 40, 45], "stands at step 2 (dev score 45.0, -5.0)"),
-        ([50], "stands at step 0 (dev score 50.0)"),
+        ([50, 55, 60], "has dev score 60.0 at step 2 (+10.0)"),
+        ([50, 40, 45], "has dev score 45.0 at step 2 (-5.0)"),
+        ([50], "has dev score 50.0 at step 0"),
     ],
 )
 def test_the_title_tells_the_best_step_and_the_end(scores, told):
@@ -347,7 +347,7 @@ def test_it_opens_with_the_score_on_an_axis_of_six_points(history):
     monitor = TrainingMonitor()
     monitor.set(name="mine", rows=tuple(history), phase="running")
     (score,) = monitor.planes()
-    assert score.title == "mine stands at step 2 (dev score 53.0, +3.0)"
+    assert score.title == "mine has dev score 53.0 at step 2 (+3.0)"
     low, high = score.y["range"]
     assert high - low == pytest.approx(6) and low < 50 < 53 < high
     start, names = (next(trace for trace in score.traces if trace.uid == uid) for uid in ("score: start", "names"))

@@ -18,6 +18,7 @@ const cselabFigure = (() => {
   const MAP = 640; // pixels of a square plane with a text beside it, at most, or half of the room
   const TOUCH = matchMedia("(hover: none)");
   const STILL = matchMedia("(prefers-reduced-motion: reduce)");
+  const ROW = 48; // pixels of a row of gains under its name
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
 
   const span = ([low, high]) => high - low;
@@ -109,7 +110,7 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.split("\u2003").at(-1));
+    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/.*\u2003/, "\u2002"));
     const words = bare || xaxis.side === "top" ? [] : data.filter(({ mode, meta, visible }) => (mode === "text" || meta === "apart") && visible !== false);
     // Its points: half of it may stand out, wherever it is.
     const centred = ({ textposition }) => /center$/.test(textposition);
@@ -130,27 +131,30 @@ const cselabFigure = (() => {
     inCells(withMinus);
     for (const trace of data) if (/text/.test(trace.mode)) trace.text = trace.text.map(withMinus);
     for (const axis of [xaxis, yaxis]) axis.ticktext = axis.ticktext?.map(withMinus);
+    // On a narrow page the name of a row of gains stands above its cells, which then have room for their numbers.
+    const above = gains && width < NARROW;
     if (width < NARROW) {
-      yaxis.ticktext = yaxis.ticktext?.map((name) => inLines(name, LONG));
-      data.forEach((trace) => (trace.hoverinfo = trace.hovertext ? "text" : trace.hoverinfo));
-      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: width < 480 ? 11 : 13 }));
+      if (!above) yaxis.ticktext = yaxis.ticktext?.map((name) => inLines(name, LONG));
+      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: 11 }));
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more.
     const titled = (axis) => (axis.title?.text && xaxis.side === "top" ? 1.7 * letters : 0);
     if (names.length && (titled(yaxis) || !yaxis.title?.text))
       [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, Math.max(widest(names), named) + 16) + titled(yaxis), false, "allow"];
-    // Without decimals all columns fit.
-    if (gains && width < NARROW) inCells((cell) => cell.replace(/\d+\.\d/, (number) => Number(number).toFixed()));
+    if (above) {
+      layout.annotations = names.map((text, y) => ({ text, y, yshift: ROW / 2, x: 0, xref: "paper", xanchor: "left", showarrow: false }));
+      [margin.l, margin.t, yaxis.showticklabels, xaxis.ticklabelstandoff, data[0].ygap] = [8, margin.t + 12, false, 16, 21];
+    }
     if (xaxis.side === "top") {
       const heads = xaxis.ticktext ?? data[0].x;
       const column = (width - margin.l - margin.r) / heads.length;
       // Two need more room.
-      const turned = heads.slice(1).some((head, i) => column < 8 + (wide(head) + wide(heads[i])) / 2);
+      const turned = heads.slice(1).some((head, i) => column < 4 + (wide(head) + wide(heads[i])) / 2);
       xaxis.tickangle = turned ? -45 : 0;
       margin.t += titled(xaxis) + (turned ? 12 + 0.71 * widest(heads) : 24);
     }
-    let height = Math.max(tall, 120, (names.length && yaxis.range ? Math.abs(span(yaxis.range)) : names.length) * (1.6 * letters * Math.max(0, ...names.map((name) => name.split("<br>").length)) - 4));
+    let height = above ? ROW * names.length : Math.max(tall, 120, (names.length && yaxis.range ? Math.abs(span(yaxis.range)) : names.length) * (1.6 * letters * Math.max(0, ...names.map((name) => name.split("<br>").length)) - 4));
     if (yaxis.scaleanchor) {
       const shape = shapeOf(layout);
       margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : 1.25 * tall) / shape); // its scale stands beside it
@@ -164,8 +168,8 @@ const cselabFigure = (() => {
     const room = [width - margin.l - margin.r, height];
     const at = (x, y) => [((x - xaxis.range[0]) / span(xaxis.range)) * room[0], ((yaxis.range[1] - y) / span(yaxis.range)) * room[1]];
     for (const trace of data) if (trace.meta === "apart") setApart(trace, data, at, [room[0] + margin.r, height]);
-    const above = { xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
-    const legend = { orientation: "h", x: 8 / width, y: 1 - ABOVE / whole, itemsizing: "constant", ...above };
+    const placed = { xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
+    const legend = { orientation: "h", x: 8 / width, y: 1 - ABOVE / whole, itemsizing: "constant", ...placed };
     const dragmode = layout.dragmode ?? (TOUCH.matches ? false : "zoom"); // a finger scrolls the page
     const moving = transition && !STILL.matches ? { transition } : {};
     return { ...layout, ...moving, dragmode, width, height: whole, margin, uirevision: "reader", legend };

@@ -49,7 +49,7 @@ _PAGE = """\
 <html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title></head>
 <body style="font-family: system-ui, sans-serif; background: Canvas; color: CanvasText">
-<main><h1 style="font-size: 1.1rem; margin: 0 8px 0.5em">{title}</h1>
+<main style="max-width: 1300px; margin: auto"><h1 style="font-size: 1.1rem; margin: 0 8px 0.5em">{title}</h1>
 {piece}
 </main></body></html>
 """

@@ -1,6 +1,6 @@
 """Cosines of many pairs, a ridge for each grade or kind: the whole distribution, not one number."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import floor
@@ -72,6 +72,31 @@ def density(values: Float[np.ndarray, " n"], grid: Float[np.ndarray, " g"]) -> F
     return np.exp(-0.5 * away**2).sum(axis=1) / (len(values) * width * np.sqrt(2 * np.pi))
 
 
+def _ends(values: Float[np.ndarray, " n"]) -> tuple[float, float]:
+    """Where the smooth histogram of cosines ends."""
+    beyond = 3 * bandwidth(values)
+    return float(values.min() - beyond), float(min(values.max() + beyond, 1.0))
+
+
+def beaten(cosines: Float[np.ndarray, " n"], bands: Bands, at: int) -> list[int]:
+    """The higher bands whose cosines lie below those of this one (Mann and Whitney's test, one-sided, p < 0.05)."""
+    from scipy.stats import mannwhitneyu
+
+    own = cosines[bands.rows[at]]
+    higher = range(at + 1, len(bands))
+    return [up for up in higher if mannwhitneyu(own, cosines[bands.rows[up]], alternative="greater").pvalue < 0.05]
+
+
+def order_of(cosines: Float[np.ndarray, " n"], bands: Bands, kinds: Callable[[int], str] = lambda _: "") -> str:
+    """The band that lies above most of the higher ones, in words; `kinds` tells more of it."""
+    at, over = max(((at, beaten(cosines, bands, at)) for at in range(len(bands))), key=lambda one: len(one[1]))
+    if not over:
+        rising = (np.diff([np.median(cosines[rows]) for rows in bands.rows]) >= 0).all()
+        ordered = f"the higher the {bands.title}, the higher the cosine"
+        return ordered if rising else f"no {bands.title} lies clearly above a higher one"
+    return f"{bands.title} {bands.names[at]}{kinds(at)} has higher cosines than {bands.title} {bands.names[over[-1]]}"
+
+
 def ridges(
     cosines: Float[np.ndarray, " n"],
     bands: Bands,
@@ -87,8 +112,7 @@ def ridges(
     """
     traces = []
     for level, (name, rows) in enumerate(zip(bands.names, bands.rows, strict=True)):
-        beyond = 3 * bandwidth(cosines[rows])
-        low, high = cosines[rows].min() - beyond, min(cosines[rows].max() + beyond, 1.0)
+        low, high = _ends(cosines[rows])
         grid = np.linspace(low, high, FINE)
         height = density(cosines[rows], grid)
         curve = level + TALL * height / height.max()  # each as tall as the others
@@ -142,8 +166,7 @@ def ridge_axes(bands: Bands, limits: tuple[float, float]) -> tuple[dict, dict]:
     return across, up
 
 
-def cosine_limits(*cosines: np.ndarray) -> tuple[float, float]:
-    """An axis that holds them all, with a margin, inside -1 to 1."""
-    low, high = min(c.min() for c in cosines), max(c.max() for c in cosines)
-    margin = 0.12 * max(high - low, 0.1)
-    return round(float(max(low - margin, -1.05)), 3), round(float(min(high + margin, 1.05)), 3)
+def cosine_limits(bands: Bands, *cosines: np.ndarray, also: Sequence[float] = ()) -> tuple[float, float]:
+    """An axis that holds the ridges of all the cosines, and further ones."""
+    low, high = zip(*(_ends(each[rows]) for each in cosines for rows in bands.rows), strict=True)
+    return round(min(*low, *also) - 0.02, 3), round(max(*high, *also) + 0.02, 3)

@@ -6,10 +6,11 @@ file keeps the grey `INK`.
 """
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 import plotly.graph_objects as go
+
+from .scripts import KIT, lean
 
 INK = "#797979"
 FAINT = "rgba(128, 128, 128, 0.22)"
@@ -62,7 +63,7 @@ TEMPLATE = go.layout.Template(
 
 def style_sheet(*names: str) -> str:
     """Style sheets of this folder as one, the roles' colours in it: a picture taken out of a page keeps them."""
-    text = "".join((Path(__file__).parent / f"{name}.css").read_text(encoding="utf-8") for name in names)
+    text = "".join(lean((KIT / f"{name}.css").read_text(encoding="utf-8")) for name in names)
     for role, color in ROLES.items():
         text = text.replace(f"var(--cselab-{role})", color.lower())
     return text

@@ -15,7 +15,7 @@ from cselab.encoders.any_encoder import as_encoder, encode
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane, rounded, written
-from ..kit.ridges import Bands, by_grade, cosine_limits, ridge_axes, ridges
+from ..kit.ridges import Bands, by_grade, cosine_limits, order_of, ridge_axes, ridges
 from ..kit.theme import INK, Style, category_styles
 
 if TYPE_CHECKING:
@@ -382,15 +382,11 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str,
     step = max((one for one in steps if one <= state.step), default=min(steps))
     shown = steps[step]
     middles = [float(np.median(shown[rows])) for rows in bands.rows]
-    high = [name for at, name in enumerate(bands.names) if middles[at] > min(middles[at:])]
-    rises = f"from {middles[0]:.2f} to {middles[-1]:.2f}"
-    if high:
-        rises = f"except {bands.title} {' and '.join(high)}, which {'lie' if high[1:] else 'lies'} too high"
-    title = f"{escape(state.method)}, step {step}: medians rise with the {bands.title}, {rises}"
+    title = f"{escape(state.method)}, step {step}: {order_of(shown, bands)}"
     hills = ridges(shown, bands, "cosines", color=styles[state.method].color)
     line, marker = {"color": INK, "width": 2}, {"color": INK, "size": 9, "symbol": "diamond"}
     hills.append(go.Scatter(x=rounded(middles), y=[*range(len(middles))], uid="medians", line=line, marker=marker))
-    limits = cosine_limits(*(cosines for steps in state.cosines.values() for cosines in steps.values()))
+    limits = cosine_limits(bands, *(cosines for steps in state.cosines.values() for cosines in steps.values()))
     words = f"A hill shows the cosines of one {bands.title}. The line joins medians; it should not turn back."
     return Plane(title, hills, *ridge_axes(bands, limits), words=words)
 

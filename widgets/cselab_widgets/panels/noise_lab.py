@@ -284,7 +284,6 @@ def _cloud(state: NoiseLabState) -> Plane:
         _dots(np.array([[distance, 0]]), "neighbour", hoverinfo="skip", mode="markers",
               marker={"color": NEGATIVE, "symbol": "diamond", "size": 16}),
         written(rounded(-grid), [0] * len(grid), [f"{r:g}" for r in grid], "distances", "middle center"),
-        written([0], rounded([-1.1 * radius]), [f"mean {radius:.2f}"], "mean", "bottom center"),
         written(rounded([0, distance]), [0, 0], ["<br>no dropout", "<br>nearest<br>sentence"], "names",
                 ["bottom center", "bottom left"]),
     ]  # fmt: skip
@@ -299,10 +298,12 @@ def _cloud(state: NoiseLabState) -> Plane:
         bare,
         square=True,
         reads=f"<p>This sentence: \u201c{escape(this)}\u201d</p><p>Nearest: \u201c{escape(nearest)}\u201d</p>"
-        "<p>A dot is one mask, at its true distance. To the right is the nearest sentence, up is where the cloud is "
-        "widest. "
+        "<p>A dot is one mask, at its true distance. Right points to the nearest sentence; up is the direction across "
+        "it in which dropout moves most. "
         f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther than to the nearest sentence.</p>",
         tall=SQUARE,
+        key=f"<span><span style='color:{ANCHOR}'>\u2504\u2504</span> "
+        f"{radius:.2f}: the dots' root mean square distance</span>",
     )
 
 

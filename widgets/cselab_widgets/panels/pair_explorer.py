@@ -21,7 +21,7 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import all_described
 from ..kit.planes import Plane, rounded, written
-from ..kit.ridges import Bands, by_grade, ridge_axes, ridges
+from ..kit.ridges import Bands, beaten, by_grade, cosine_limits, order_of, ridge_axes, ridges
 from ..kit.theme import ANCHOR, INK, encoder_colors
 from .sentence_cosines import SentenceCosines
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 MOST_REMOVED = 10  # components that can be removed
 REMOVED = {"nothing": 0, "the mean": 1, **{f"mean + {k}": k + 1 for k in range(1, MOST_REMOVED + 1)}}
 BAND = 65  # pixels a ridge
+EQUAL = 0.02  # medians that differ by less are equally near
 OFFERED = 600  # pairs to choose from by keyboard; of more, so many evenly over the grades
 TYPED = ("A cook is peeling an onion.", "The chef peels some onions.")
 FURTHER = ("Nobody is peeling an onion.", "Parliament rejected the new tax.")
@@ -207,7 +208,8 @@ def planes(state: PairExplorerState) -> list[Plane]:
         encoder: ridges(data.cosines(encoder, state.removed), bands, encoder, data.hover, color)
         for encoder, color in encoder_colors(data.encoders).items()
     }
-    limits = _limits(state, [trace for traces in hills.values() for trace in traces])
+    typed = [state.cosine(encoder) for encoder in hills]
+    limits = cosine_limits(bands, *(data.cosines(encoder, state.removed) for encoder in hills), also=typed)
     for encoder, traces in hills.items():
         across, up = ridge_axes(bands, limits)
         named = [f"grade {name}{_of_grade(state, encoder, at)}" for at, name in enumerate(bands.names)]
@@ -219,30 +221,23 @@ def planes(state: PairExplorerState) -> list[Plane]:
 
 
 def answer(state: PairExplorerState, encoder: str) -> str:
-    """The grade whose median lies right of those of most higher grades."""
-    names = state.data.bands.names
-    at, higher = max(((at, beaten(state, encoder, at)) for at in range(len(names))), key=lambda one: len(one[1]))
-    if not higher:
-        return f"{escape(encoder)}: the higher the grade, the higher the cosine"
-    kinds = _of_grade(state, encoder, at).removeprefix(": ")
-    return (
-        f"{escape(encoder)}: grade {names[at]}{f' ({kinds})' * bool(kinds)} has higher cosines than grade {higher[-1]}"
-    )
+    """The grade whose cosines lie above those of most higher grades."""
+
+    def kinds(at: int) -> str:
+        told = _of_grade(state, encoder, at).removeprefix(": ")
+        return f" ({told})" * bool(told)
+
+    return f"{escape(encoder)}: {order_of(state.data.cosines(encoder, state.removed), state.data.bands, kinds)}"
 
 
 def typical(state: PairExplorerState, encoder: str) -> str:
-    """The cosine of the typed pair, the hill whose median is nearest, and the grade of the pair if it is known."""
-    middles, typed = medians(state, encoder), state.cosine(encoder)
-    nearest = state.data.bands.names[int(np.abs(np.array(middles) - typed).argmin())]
-    told = f"Your pair has {typed:.2f}, as a typical pair of grade {nearest}"
+    """The cosine of the typed pair, the hills whose medians are nearest, and the grade of the pair if it is known."""
+    typed = state.cosine(encoder)
+    away = np.abs(np.array(medians(state, encoder)) - typed)
+    near = [state.data.bands.names[at] for at in np.flatnonzero(away < away.min() + EQUAL)]
+    told = f"Your pair has {typed:.2f}, as a typical pair of grade {' or '.join(near)}"
     grade = state.data.grades.get((state.first, state.second))
     return told + ("." if grade is None else f"; it deserves grade {grade:g}.")
-
-
-def beaten(state: PairExplorerState, encoder: str, at: int) -> list[str]:
-    """The higher grades whose median lies left of that of this one."""
-    middles = medians(state, encoder)
-    return [state.data.bands.names[up] for up in range(at, len(middles)) if middles[up] < middles[at]]
 
 
 def _of_grade(state: PairExplorerState, encoder: str, at: int) -> str:
@@ -250,7 +245,7 @@ def _of_grade(state: PairExplorerState, encoder: str, at: int) -> str:
     kinds, bands = state.data.pairs.subsets, state.data.bands
     if at in (0, len(bands) - 1):
         return ": same meaning" if at else ": unrelated"
-    if not kinds or not beaten(state, encoder, at):
+    if not kinds or not beaten(state.data.cosines(encoder, state.removed), bands, at):
         return ""
     most = Counter(kinds[row] for row in bands.rows[at]).most_common(2)
     return f": {escape(', '.join(kind for kind, _ in most))}"
@@ -400,13 +395,6 @@ class PairExplorer(Panel):
 def _cosines(one: Float[np.ndarray, "n d"], two: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
     lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
     return (one * two).sum(axis=1) / np.maximum(lengths, np.finfo(np.float32).tiny)
-
-
-def _limits(state: PairExplorerState, hills: Sequence[go.Scatter]) -> tuple[float, float]:
-    """One cosine axis for all encoders, which holds the hills and the typed pair."""
-    typed = [state.cosine(encoder) for encoder in state.data.encoders]
-    low, high = min(*typed, *(hill.x.min() for hill in hills)), max(*typed, *(hill.x.max() for hill in hills))
-    return round(float(low) - 0.02, 3), round(float(high) + 0.02, 3)
 
 
 def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:

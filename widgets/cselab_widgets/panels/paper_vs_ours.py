@@ -1,7 +1,7 @@
 """A paper's experiment compared with ours: published gains, our gains, verdicts; or a map of all gains."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape, unescape
 from textwrap import wrap
@@ -51,7 +51,7 @@ class PaperVsOursState(State):
         column: which of its columns is shown.
         view: one of `VIEWS`: the numbers of one column, or a map of the gains in all columns.
         baseline: the row from which gains are counted.
-        question: the question of the experiment, and `terms` the meaning of its rows.
+        question: the question of the experiment, `terms` the meaning of its rows, `claims` our answers.
     """
 
     frame: "pandas.DataFrame"
@@ -60,6 +60,7 @@ class PaperVsOursState(State):
     baseline: str = "the baseline"
     question: str = ""
     terms: str = ""
+    claims: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def of_one_column(self) -> bool:
@@ -229,7 +230,7 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     best = lines.get((methods[0], tests[0]))
     if best is not None:
         title = f"{methods[0]} gains most over {state.baseline}, {rows[best]['gain']:+.1f} in {tests[0]}"
-        title += f"; {len(others)} more (\u2248) tie with it" * bool(others)
+        title += f"; the intervals of {len(others)} more (\u2248) reach its own" * bool(others)
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), key=_key(state))]
 
 
@@ -309,12 +310,20 @@ def explain(state: PaperVsOursState) -> str:
 
 
 def details(state: PaperVsOursState) -> str:
-    """The notes of rows; or the gains of single runs."""
+    """The answers to the claims and the notes of rows; or the gains of single runs."""
     if state.view == "gains":
         return _single_runs(state) if len(state.single) < len(state.rows) else ""
     notes = state.shown[state.shown["note"] != ""].groupby("note", sort=False)["row"]
-    told = "".join(f"<p><b>{escape(', '.join(map(str, rows)))}</b>: {escape(note)}</p>" for note, rows in notes)
-    return f"<details><summary>Notes on rows</summary>{told}</details>" * bool(told)
+    told = _listed({", ".join(map(str, rows)): note for note, rows in notes})
+    claims = state.claims if state.column == state.columns[0] else {}
+    return _listed(claims) + f"<details><summary>Notes on rows</summary>{told}</details>" * bool(told)
+
+
+def _listed(texts: Mapping[str, str]) -> str:
+    """A line for each text, its name in bold."""
+    return f"<p>{'<br>'.join(f'<b>{escape(name)}</b>: {escape(text)}' for name, text in texts.items())}</p>" * bool(
+        texts
+    )
 
 
 def _single_runs(state: PaperVsOursState) -> str:
@@ -387,7 +396,8 @@ class PaperVsOurs(Panel):
             results = read_results(results, profile)
         if hasattr(results, "to_frame"):
             baseline = results.experiment.baseline
-            words = {"question": results.experiment.question, "terms": results.experiment.terms}
+            claims = {verdict.claim: verdict.answer for verdict in results.verdicts()}
+            words = {"question": results.experiment.question, "terms": results.experiment.terms, "claims": claims}
             if view == "gains" and getattr(results, "nothing", None):
                 raise ValueError(results.nothing)
             results = results.to_frame() if view == "numbers" else _of_one_baseline(results)

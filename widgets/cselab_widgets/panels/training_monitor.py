@@ -179,7 +179,7 @@ class TrainingMonitor(Panel):
     >>> row = {"step": 0, "score": 51.4, "alignment": 0.2, "uniformity": -1.5}
     >>> TrainingMonitor({"SimCSE": [[row], [row | {"score": 52.0}]]})
     No active run
-      SimCSE, mean of 2 runs, stands at step 0 (dev score 51.7)
+      SimCSE, mean of 2 runs, has dev score 51.7 at step 0
       SimCSE  2 runs, best dev score 51.70 (51.40 to 52.00)
     """
 
@@ -454,10 +454,10 @@ def _told(what: str, steps: Sequence[int], values: Sequence[float], scored: str)
         way = "falls" if last < first else "rises"
         return f"{what} {way} from {first:.3g} to {last:.3g}" if len(values) > 1 else f"{what} {last:.3g}"
     told = best or len(values) - 1  # the end, if nothing is better than the start
-    gain = f", {values[told] - first:+.1f}" * bool(told)
-    falls = told < len(values) - 1
-    way = f"{scored} {'peaks' if falls else 'stands'} at step {steps[told]} (dev score {values[told]:.1f}{gain})"
-    return way + f", ends at {last:.1f}" * falls
+    gain = f"{values[told] - first:+.1f}"
+    if told < len(values) - 1:
+        return f"{scored} peaks at step {steps[told]} (dev score {values[told]:.1f}, {gain}), ends at {last:.1f}"
+    return f"{scored} has dev score {last:.1f} at step {steps[told]}" + f" ({gain})" * bool(told)
 
 
 def _ahead(state: TrainingMonitorState) -> str:

@@ -30,8 +30,8 @@ TURN = np.linspace(0, 2.5 * np.pi, 76)
 ELLIPSE = 2 * np.array([[-1, 0], *zip(np.cos(TURN), np.sin(TURN), strict=True), [0, -1]])  # and its axes
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 KEY = (
-    "<span>\u2264\u00a0\u22122</span><i></i><span>\u2265\u00a02</span><span>Diagonal: the variance of a channel. "
-    "Elsewhere: the covariance of two. The unit is the mean variance.</span>"
+    "<span>\u2264\u00a0\u22122</span><i></i><span>\u2265\u00a02</span><span>Pale: 0. Diagonal: the variance of a "
+    "channel. Elsewhere: the covariance of two. The unit is the mean variance.</span>"
 )
 
 
@@ -359,7 +359,7 @@ def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     others, batch = (float(f"{values[widest]:.2g}") for values in (held_out, after))
     white = "not" if others > 3 * batch else "nearly"
     return Plane(
-        f"Held-out sentences are {white} white: their variance reaches {others:,g}, that of the batch {batch:g}",
+        f"Held-out sentences are {white} white: on one axis their variance is {others:,g}, the batch's {batch:g}",
         named_at_ends(lines, "spectrum names", log=True),
         {"title": {"text": "principal axis of the batch, largest first"}},
         {"title": {"text": "variance along the axis"}, **decades(np.concatenate([line.y for line in lines]))},

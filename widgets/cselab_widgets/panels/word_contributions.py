@@ -20,6 +20,7 @@ from .pair_explorer import TYPED, typed_in
 if TYPE_CHECKING:
     import pandas
 
+KEY = "Each cell: the part of the cosine that a pair of words adds, in hundredths."
 WITH_NUMBERS = 12  # words of a sentence: more leave a number no room
 NO_COLOR = 1e6  # a limit so high that all is as pale as 0
 
@@ -61,7 +62,9 @@ def planes(state: WordContributionsState) -> list[Plane]:
     exact = [parts.pairs for parts in drawn.values() if parts.pairs is not None]
     inside = 100 * max((np.abs(pairs).max() for pairs in exact), default=1)
     edge = 100 * max(np.abs([*parts.of_first, *parts.of_second]).max() for parts in drawn.values())
-    return [_plane(number, *each, inside, edge) for number, each in enumerate(drawn.items())]
+    planes = [_plane(number, *each, inside, edge) for number, each in enumerate(drawn.items())]
+    key = f"<span>\u2212{inside:.1f}</span><i></i><span>+{inside:.1f}</span><span>{KEY}</span>" * bool(exact)
+    return [planes[0]._replace(key=key), *planes[1:]]
 
 
 def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: float) -> Plane:
@@ -130,9 +133,8 @@ def explain(state: WordContributionsState) -> str:
     """The meaning of a cell."""
     if any(parts.pairs is None for parts in state.drawn.values()):
         return "This pooling has no exact sum. Each cell is the fall of the cosine without a word, in hundredths."
-    return (
-        "Each cell is the part of the cosine that a pair of words adds, in hundredths. All cells sum to the cosine, "
-        "the number in the corner. Sums have no colour." + all_described(state.encoders[name] for name in state.drawn)
+    return "All cells sum to the cosine, the number in the corner. Sums have no colour." + all_described(
+        state.encoders[name] for name in state.drawn
     )
 
 
