@@ -3,7 +3,7 @@
 Recorded on `mini` under `study`.
 """
 
-from .experiment import Experiment, Row, declare, missing_rank
+from .experiment import SIMCSE, Experiment, Row, declare, missing_rank
 from .verdicts import Above
 
 CONTROLS = (
@@ -44,6 +44,7 @@ WHITENEDCSE = (
 `variant="paper"`, but the same job as in Table 3); and the text read as one pass, which its own tables rule out."""
 
 AT_FOCALS_TEMPERATURE = Row("SimCSE at Focal's temperature", "simcse", {"temperature": 0.07})
+LESS_NOISE = tuple(Row(f"-noise on {on}", "noise", {"on": on, "mean_of": 10}) for on in ("negatives", "positives"))
 BARLOW_TWINS = (
     Row("Barlow Twins, M = 0", "barlow_twins"),
     Row("Barlow Twins, full rank", "barlow_twins", {"artificial_rows": missing_rank(1)}),
@@ -52,7 +53,7 @@ NOISE = tuple(Row(f"+noise on {on}", "noise", {"on": on, "variance": 0.1}) for o
 """The variance counts in the units of the head's tanh."""
 
 METHODS = (
-    Row("SimCSE", "simcse"),
+    SIMCSE,
     *WHITENEDCSE,
     Row("WhitenedCSE, released", "whitenedcse", {"variant": "released"}),
     Row("WhitenedCSE, 1 pass", "whitenedcse", {"backbone_passes": 1}),

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
+import torch
 from filelock import FileLock
 
 from cselab._util.progress import be_quiet
@@ -16,18 +18,16 @@ from cselab._util.reading import read_json
 from cselab._util.versions import versions
 from cselab._util.writing import write_text
 from cselab.data import MissingFile, load_sts
-from cselab.evaluators.vectors import SCORING
+from cselab.encoders.encoder import SentenceEncoder
+from cselab.evaluators import RandomEncoder, StaticEmbeddings, TransformedEncoder, random_weights, word_overlap
+from cselab.evaluators.task import Suite
+from cselab.evaluators.vectors import SCORING, Encoder, PairScorer
 
 from .corpora import corpus, spread_sample
 from .dev import dev_evaluator
 from .experiment import DEV
 from .identity import encoder_folder
 from .store import Job, JobRecord, JobSpec
-
-if TYPE_CHECKING:
-    from cselab.encoders.encoder import SentenceEncoder
-    from cselab.evaluators.task import Suite
-    from cselab.evaluators.vectors import Encoder, PairScorer
 
 Report = Callable[[int, int], None]
 """Called with the step that was reached, and the steps in all."""
@@ -53,8 +53,6 @@ def run_job(job: Job, report: Report | None = None, cache: Path | None = None) -
     Raises:
         DataError: the corpus or the dev pairs are missing or damaged.
     """
-    import torch
-
     started, spec = time.monotonic(), job.spec
     encoder = _encoder(spec, job.files)
     found = {"encoder_hash": encoder.weights_hash()} if hasattr(encoder, "weights_hash") else {}
@@ -97,11 +95,6 @@ def _named_rows(rows: list) -> dict[str, Any]:
 
 
 def _encoder(spec: JobSpec, files: Files) -> Any:
-    import torch
-
-    from cselab.encoders.encoder import SentenceEncoder
-    from cselab.evaluators import RandomEncoder, StaticEmbeddings, random_weights, word_overlap
-
     if spec.reference == "random":
         return RandomEncoder()
     if spec.reference == "word overlap":
@@ -115,8 +108,8 @@ def _encoder(spec: JobSpec, files: Files) -> Any:
 
 
 def _trained(
-    encoder: "SentenceEncoder", spec: JobSpec, files: Files, report: Report | None, cache: Path | None
-) -> "tuple[SentenceEncoder, dict[str, Any]]":
+    encoder: SentenceEncoder, spec: JobSpec, files: Files, report: Report | None, cache: Path | None
+) -> tuple[SentenceEncoder, dict[str, Any]]:
     """The trained encoder, and the fields of its record that training gives: from the cache, or trained now.
 
     With a cache a second process that needs the same encoder waits until the first has it.
@@ -136,9 +129,7 @@ def _trained(
         return encoder, training
 
 
-def _train(
-    encoder: "SentenceEncoder", spec: JobSpec, files: Files, report: Report | None, cache: Path
-) -> dict[str, Any]:
+def _train(encoder: SentenceEncoder, spec: JobSpec, files: Files, report: Report | None, cache: Path) -> dict[str, Any]:
     """Train in place, after the encoders that the method is given, which the cache keeps for it."""
     parameters = dict(spec.parameters)
     try:
@@ -153,7 +144,7 @@ def _train(
         return {"failure": str(reason)}
 
 
-def _fit(encoder: "SentenceEncoder", rows: list, spec: JobSpec, report: Report | None) -> dict[str, Any]:
+def _fit(encoder: SentenceEncoder, rows: list, spec: JobSpec, report: Report | None) -> dict[str, Any]:
     """Train in place; the dev score of the best step, and the curve at the evaluated steps."""
     from cselab.methods import create_method
     from cselab.training import TrainConfig, train
@@ -192,8 +183,6 @@ def _fit(encoder: "SentenceEncoder", rows: list, spec: JobSpec, report: Report |
 
 def _diversity(run: Any, sentences: list) -> dict[str, float]:
     """The distance between views of a sentence after training (WhitenedCSE, Figure 1 d); empty if they collapsed."""
-    import torch
-
     from cselab.encoders.training_forward import Encode
     from cselab.metrics import DegenerateEmbeddings, diversity
 
@@ -207,10 +196,7 @@ def _diversity(run: Any, sentences: list) -> dict[str, float]:
             return {}
 
 
-def _transformed(encoder: "SentenceEncoder", posthoc: str, sentences: list[str]) -> "Encoder":
-    import numpy as np
-
-    from cselab.evaluators import TransformedEncoder
+def _transformed(encoder: SentenceEncoder, posthoc: str, sentences: list[str]) -> Encoder:
     from cselab.transforms import fit
 
     vectors = np.asarray(encoder.encode(sentences))
@@ -218,7 +204,7 @@ def _transformed(encoder: "SentenceEncoder", posthoc: str, sentences: list[str])
 
 
 def _measured(
-    model: "Encoder | PairScorer", suites: Sequence[str], geometry: str, k_means_runs: int = K_MEANS_RUNS
+    model: Encoder | PairScorer, suites: Sequence[str], geometry: str, k_means_runs: int = K_MEANS_RUNS
 ) -> dict[str, dict]:
     """All scores of the suites with data, the average of seven STS sets, and the geometry."""
     from cselab.evaluators import Clustering, Geometry, evaluate
@@ -258,7 +244,7 @@ TRAINING = "training.json"
 """The fields of a record that training gives; written last, so that a folder without it is incomplete."""
 
 
-def write_cached(folder: Path, encoder: "SentenceEncoder", training: dict[str, Any]) -> None:
+def write_cached(folder: Path, encoder: SentenceEncoder, training: dict[str, Any]) -> None:
     """Write an encoder to a folder, with its training record.
 
     Raises:
@@ -269,10 +255,8 @@ def write_cached(folder: Path, encoder: "SentenceEncoder", training: dict[str, A
     write_text(folder / TRAINING, json.dumps({"versions": versions()} | training, indent=1))
 
 
-def read_cached(folder: Path) -> "tuple[SentenceEncoder, dict[str, Any]] | None":
+def read_cached(folder: Path) -> tuple[SentenceEncoder, dict[str, Any]] | None:
     """A cached encoder and its training record; None if absent or made with different versions."""
-    from cselab.encoders.encoder import SentenceEncoder
-
     if not (folder / TRAINING).is_file():
         return None
     training = read_json(folder / TRAINING)

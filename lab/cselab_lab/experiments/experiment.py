@@ -6,14 +6,12 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 from statistics import mean
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cselab._util.arguments import check_choice, did_you_mean
 
 from .published import NO_CELL, PAPERS, Cell, PublishedTable, published_table
-
-if TYPE_CHECKING:
-    from .verdicts import Hypothesis
+from .verdicts import Hypothesis
 
 
 @dataclass(frozen=True)
@@ -130,7 +128,8 @@ AVERAGE = (Column("Avg.", "STS-Avg."),)
 PLAIN = Row("plain")
 CENTRED = Row("plain, mean subtracted", posthoc="centred")
 
-GUIDED = {"guide": Row("SimCSE", "simcse")}
+SIMCSE = Row("SimCSE", "simcse")
+GUIDED = {"guide": SIMCSE}
 """DCLR's guide: SimCSE, trained on the same corpus with the same seed."""
 
 UNGUIDED = Row("DCLR, without its guide", "dclr")
@@ -159,7 +158,7 @@ class Experiment:
     question: str
     rows: tuple[Row, ...]
     columns: tuple[Column, ...] = STS_COLUMNS
-    claims: "tuple[Hypothesis, ...]" = ()
+    claims: tuple[Hypothesis, ...] = ()
     baseline: str = "plain"
     suites: tuple[str, ...] = ("sts",)
     headlines: tuple[str, ...] = ()

@@ -2,10 +2,10 @@
 
 from dataclasses import replace
 
-from .comparison import HEADLINES, IMSIMCSE, STATIC_LAST
-from .experiment import DEV, Column, Experiment, Row, declare, missing_rank
+from .comparison import BARLOW_TWINS, HEADLINES, IMSIMCSE, LESS_NOISE, NOISE, STATIC_LAST
+from .experiment import DEV, SIMCSE, Column, Experiment, Row, declare, missing_rank
 from .verdicts import Above, Trend
-from .whitenedcse import BEFORE_SIMCSE, CONSERT_LARGE, LARGE
+from .whitenedcse import BEFORE_SIMCSE, CONSERT_LARGE, LARGE, SIMCSE_BASE
 
 declare(
     Experiment(
@@ -15,10 +15,10 @@ declare(
         terms="+noise adds Gaussian noise of variance 0.1 to the vectors; \u2212noise averages 10 dropout passes.",
         rows=(
             Row("SimCSE", "simcse", published="SimCSE"),
-            Row("+noise on positives", "noise", {"on": "positives", "variance": 0.1}, published="Pos. +Noise"),
-            Row("-noise on positives", "noise", {"on": "positives", "mean_of": 10}, published="Pos. -Noise"),
-            Row("+noise on negatives", "noise", {"on": "negatives", "variance": 0.1}, published="Neg. +Noise"),
-            Row("-noise on negatives", "noise", {"on": "negatives", "mean_of": 10}, published="Neg. -Noise"),
+            replace(NOISE[1], published="Pos. +Noise"),
+            replace(LESS_NOISE[1], published="Pos. -Noise"),
+            replace(NOISE[0], published="Neg. +Noise"),
+            replace(LESS_NOISE[0], published="Neg. -Noise"),
         ),
         claims=(
             Above("noise on the negatives costs points", "SimCSE", "+noise on negatives"),
@@ -30,7 +30,7 @@ declare(
 )
 
 
-BARLOW = ("Barlow Twins, M = 0", "M = 1/7 of the way", "M = 3/7 of the way", "Barlow Twins, full rank")
+BARLOW = (BARLOW_TWINS[0].label, "M = 1/7 of the way", "M = 3/7 of the way", BARLOW_TWINS[1].label)
 
 declare(
     Experiment(
@@ -38,13 +38,13 @@ declare(
         question="Is the batch a rank bottleneck for Barlow Twins, and do artificial rows lift it?",
         baseline="SimCSE",
         rows=(
-            Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
-            Row(BARLOW[0], "barlow_twins", published="+BarlowTwins (D =768)"),
+            SIMCSE_BASE,
+            replace(BARLOW_TWINS[0], published="+BarlowTwins (D =768)"),
             Row(BARLOW[1], "barlow_twins", {"artificial_rows": missing_rank(100 / 704)},
                 published="+100 artificial z"),
             Row(BARLOW[2], "barlow_twins", {"artificial_rows": missing_rank(300 / 704)},
                 published="+300 artificial z"),
-            Row(BARLOW[3], "barlow_twins", {"artificial_rows": missing_rank(1)}, published="+704 artificial z"),
+            replace(BARLOW_TWINS[1], published="+704 artificial z"),
         ),
         claims=(
             Above("at the rank of the batch it costs points", "SimCSE", BARLOW[0]),
@@ -55,7 +55,7 @@ declare(
 )  # fmt: skip
 
 PARTS = (
-    Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
+    SIMCSE_BASE,
     Row("only off-dropout", "imsimcse", {"weight": 0.0}, published="+Off-Info"),
     Row("only dimension-wise", "imsimcse", {"off_dropout": False}, published="+DCL"),
     *IMSIMCSE,
@@ -113,7 +113,7 @@ declare(
                 published=f"{PLAIN} +whitening(NLI)"),
             Row("only the dimension-wise term, NLI", "dimension_wise", {"dimension_temperature": 0.05}, corpus="nli",
                 pooling="emb_last_mean", published=f"{PLAIN} +DCL(NLI, τ_DCL =0.05)"),
-            Row("SimCSE", "simcse", published="SimCSE-BERT_base"),
+            SIMCSE_BASE,
             Row("SimCSE, mean subtracted", "simcse", posthoc="centred"),
             Row("SimCSE, whitened", "simcse", posthoc="whitening", published="SimCSE-BERT_base +whitening"),
             Row("SimCSE, flow", "simcse", posthoc="flow", published="SimCSE-BERT_base +flow"),
@@ -152,7 +152,7 @@ declare(
         suites=(DEV,),
         baseline="SimCSE",
         rows=(
-            Row("SimCSE", "simcse"),
+            SIMCSE,
             *_varied("m = {}", "m", "m", M),
             *_varied("m = {} on the positive", "m", None, M, m_on="positive"),  # text and code differ in its meaning
             *_varied("weight = {}", "weight", "lambda", WEIGHTS),

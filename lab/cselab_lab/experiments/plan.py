@@ -17,7 +17,7 @@ from .identity import KNOWN, Identity, bundled_weights, identify_encoder, identi
 from .store import Job, JobSpec
 
 if TYPE_CHECKING:
-    from cselab.methods import Recipe
+    from cselab.methods import Method, Recipe
     from cselab.training import TrainConfig
 
 # ------------------------------------------------------------------------------------------------ recipes, profiles
@@ -363,7 +363,7 @@ def _training(row: Row, method: str, profile: Profile, backbone: Backbone) -> di
     given = (own.hyperparameters if own else {}) | {
         name: _spec(value, profile) if isinstance(value, Row) else value for name, value in row.parameters.items()
     }
-    parameters = _parameters(method, given, Size(backbone.width, recipe["batch_size"]))
+    parameters = _parameters(METHODS[method], given, Size(backbone.width, recipe["batch_size"]))
     pooling = {"pooling": own.pooling} if own and not row.pooling else {}
     return {
         "columns": columns,
@@ -386,13 +386,11 @@ def base_recipe(method: str, profile: Profile, backbone: Backbone) -> "tuple[dic
     return {**profile.recipe, **backbone.recipe, **(own.settings() if own else {})}, own
 
 
-def _parameters(method: str, given: Mapping[str, Any], size: Size) -> dict[str, Any]:
+def _parameters(method: "type[Method]", given: Mapping[str, Any], size: Size) -> dict[str, Any]:
     """All hyper-parameters of a method for this size."""
-    from cselab.methods import METHODS
-
-    known, variants = METHODS[method].hyperparameters(), METHODS[method].variants
+    known, variants = method.hyperparameters(), method.variants
     if missing := given.keys() - known.keys() - {"variant"}:
-        raise NotPossible(f"{method} has no {', '.join(sorted(missing))} yet")
+        raise NotPossible(f"{method.name} has no {', '.join(sorted(missing))} yet")
     try:
         own = {name: value(size) if callable(value) else value for name, value in given.items()}
     except ValueError as reason:

@@ -313,7 +313,10 @@ def read_results(
         ResultsError: a damaged or foreign line in the results file, named.
     """
     experiment, profile = get_experiment(experiment), get_profile(profile)
-    found = _store(folder, experiment, profile).read()
+    store = Store(folder or RESULTS, experiment.name, profile.name)
+    if folder is None and not store.path.exists():
+        store = Store(recorded_results(), experiment.name, profile.name)
+    found = store.read()
     hashes = {of.spec.corpus: of.spec.corpus_sha256 for of in found.values() if of.spec.corpus_sha256}
     profile = replace(profile, hashes={**hashes, **profile.hashes})  # hashes of texts that the plan does not know
     specs, reasons = expand_rows(experiment, profile)
@@ -325,13 +328,6 @@ def read_results(
             lines[label] = {record.seed: record for job, record in found.items() if job in asked}
             other -= asked
     return Results(experiment, profile, lines, reasons, len(other), specs)
-
-
-def _store(folder: str | Path | None, experiment: Experiment, profile: Profile) -> Store:
-    store = Store(folder or RESULTS, experiment.name, profile.name)
-    if folder is None and not store.path.exists():
-        return Store(recorded_results(), experiment.name, profile.name)
-    return store
 
 
 def _paired(rows: list[dict[int | None, float]]) -> dict[int | None, tuple[float, ...]]:

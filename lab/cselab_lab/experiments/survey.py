@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from .comparison import STATIC_LAST
-from .experiment import GUIDED, TRANSFER, UNGUIDED, Column, Experiment, Row, declare
+from .experiment import GUIDED, SIMCSE, TRANSFER, UNGUIDED, Column, Experiment, Row, declare
 from .registered import registered
 from .verdicts import Above
 
@@ -128,7 +128,7 @@ OTHERWISE = {
     "ct": Row("ct", "ct", pooling="mean"),
     "dcpcse": Row("dcpcse", "dcpcse", rate=1000.0),
     "dimension_wise": Row("dimension_wise", "dimension_wise", {"dimension_temperature": 0.05}, pooling="emb_last_mean"),
-    "disco": Row("disco", "disco", {"teacher": Row("SimCSE", "simcse")}),
+    "disco": Row("disco", "disco", {"teacher": SIMCSE}),
     "is_bert": Row("is_bert", "is_bert", pooling="mean"),
     "noise": Row("noise", "noise", {"on": "negatives", "variance": 0.1}),
 }

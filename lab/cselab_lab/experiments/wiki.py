@@ -6,7 +6,7 @@ the last layer trains without one, as in the released code of SimCSE for a mean.
 
 from dataclasses import replace
 
-from .comparison import AT_FOCALS_TEMPERATURE, BARLOW_TWINS, IMSIMCSE, NOISE
+from .comparison import AT_FOCALS_TEMPERATURE, BARLOW_TWINS, CONTROLS, IMSIMCSE, NOISE
 from .experiment import Experiment, Row, declare
 from .verdicts import Above
 
@@ -25,18 +25,12 @@ ROWS = (
     *BARLOW_TWINS,
 )
 
-UNTRAINED = (
-    Row("plain"),
-    Row("plain, mean subtracted", posthoc="centred"),
-    Row("plain, first component removed", posthoc="without 1"),
-    Row("plain, whitened", posthoc="whitening"),
-    Row("plain, flow", posthoc="flow"),
-    Row("random weights", reference="random weights"),
-)
+# without the rows of several components removed
+UNTRAINED = (*CONTROLS[3:6], *CONTROLS[-2:], Row("random weights", reference="random weights"))
 
 
-def _gains_from(row: Row) -> str:
-    return "plain" if row.method is None else "SimCSE"
+def _compared(row: Row) -> Row:
+    return replace(row, against=row.against or ("plain" if row.method is None else "SimCSE"))
 
 
 def _in_the_mean(row: Row) -> Row:
@@ -46,7 +40,7 @@ def _in_the_mean(row: Row) -> Row:
     return replace(row, label=row.label + MEAN, pooling="emb_last_mean", against=against, parameters=parameters)
 
 
-def _claims(pooling: str) -> tuple[tuple[Above, ...], tuple[Above, ...]]:
+def _claims(pooling: str) -> tuple[list[Above], list[Above]]:
     """The claims of the four headlines in a pooling, and the rest."""
 
     def above(words: str, higher: str, lower: str) -> Above:
@@ -65,13 +59,12 @@ def _claims(pooling: str) -> tuple[tuple[Above, ...], tuple[Above, ...]]:
         rest += [
             Above(f"noise on the {on} costs points", "SimCSE", f"+noise on {on}") for on in ("negatives", "positives")
         ]
-    return tuple(headlines), tuple(rest)
+    return headlines, rest
 
 
 CLAIMS = [_claims(""), _claims(MEAN)]
 ALONE = (
-    Row("random vectors", reference="random"),
-    Row("word overlap", reference="word overlap"),
+    *CONTROLS[:2],
     Row("word vectors alone", reference="static"),
     Row("plain, mean of the last layer", pooling="mean"),
     Row("plain, first and last layer", pooling="layer1_last_mean"),
@@ -79,7 +72,7 @@ ALONE = (
 )
 """Baselines that belong to neither pooling."""
 
-IN_BOTH = (*UNTRAINED, *HEADLINE_ROWS, *ROWS)
+IN_BOTH = tuple(map(_compared, (*UNTRAINED, *HEADLINE_ROWS, *ROWS)))
 
 declare(
     Experiment(
@@ -88,9 +81,9 @@ declare(
         baseline="SimCSE",
         rows=(
             *ALONE,
-            # noise counts in the units of the head's tanh
-            *(replace(row, against=row.against or _gains_from(row)) for row in (*IN_BOTH, *NOISE)),
-            *(_in_the_mean(replace(row, against=row.against or _gains_from(row))) for row in IN_BOTH),
+            *IN_BOTH,
+            *map(_compared, NOISE),  # which counts in the units of the head's tanh
+            *map(_in_the_mean, IN_BOTH),
         ),
         claims=tuple(claim for part in CLAIMS for claims in part for claim in claims),
         headlines=tuple(claim.claim for headlines, _ in CLAIMS for claim in headlines),
