@@ -223,15 +223,11 @@ def setup(
     settings |= {"seed": seed, "world_seed": world_seed}
     asked = {setting: value for setting, value in settings.items() if value is not None}
     chosen: dict[str, Any] = typed_parameters(name, known, asked)
-    if "encoder" in chosen and (same := _size_of(chosen["encoder"])):
-        chosen = {name: same[name] for name in ("pooling", "lr")} | chosen
+    for size in SIZES.values():
+        if size["encoder"] == chosen.get("encoder"):  # its pooling and its learning rate were chosen for it
+            chosen = {name: size[name] for name in ("pooling", "lr")} | chosen
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
     return Lesson(name, profile, device=device, corpus_file=corpus, **{**known, **chosen})
-
-
-def _size_of(encoder: str) -> Mapping[str, Any] | None:
-    """The size whose encoder this is: its pooling and its learning rate were chosen for it."""
-    return next((size for size in SIZES.values() if size["encoder"] == encoder), None)
 
 
 def _advise_after_a_restart() -> None:

@@ -15,12 +15,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
+from transformers import PreTrainedModel
 
 from cselab.encoders.dropout import dropout_places
 from cselab.encoders.encoder import SentenceEncoder
 from cselab.encoders.heads import MLPHead
 from cselab.encoders.training_forward import Encode
-from cselab.methods import Method, Setup, Views
+from cselab.methods import FAMILIES, METHODS, Method, Setup, Views, create_method
+from cselab.world import World
 
 STAGES = {
     "data": "the columns of the corpus, and further inputs",
@@ -60,9 +62,6 @@ def method_cards(names: Iterable[str] | None = None) -> list[Card]:
     Raises:
         ValueError: an unknown method.
     """
-    from cselab.methods import FAMILIES, METHODS, create_method
-    from cselab.world import World
-
     encoder, world, order = SentenceEncoder.from_pretrained("micro"), World(0), list(FAMILIES)
     methods = [create_method(name, **METHODS[name].small) for name in (METHODS if names is None else names)]
     rows = {
@@ -99,8 +98,6 @@ def pipeline_diff(
     >>> pipeline_diff(create_method("whitenedcse"))
     {'view': '3 views', 'head': 'whitened head', 'loss': 'multi positive InfoNCE'}
     """
-    from cselab.world import World
-
     encoder = SentenceEncoder.from_pretrained("micro") if encoder is None else encoder.copy()
     rows = World(0).rows(method.columns, CORPUS_ROWS) if rows is None else rows
     batch = rows[: len(rows) // 2]
@@ -115,7 +112,7 @@ def pipeline_diff(
         encoder.train()
         views = method.views(encode, batch)
         terms = method.loss(views).terms
-    networks = _networks(method)
+    networks = [part for part in method.modules() if isinstance(part, SentenceEncoder | PreTrainedModel)]
     by_stage = {
         "data": [f"rows of {', '.join(method.columns)}"] * (method.columns != ("sentence",))
         + ["sentences retrieved from the corpus"] * encode.retrieved,
@@ -182,12 +179,6 @@ class _WatchedEncode(Encode):
 def _token_rows(tokens: Mapping[str, Any]) -> list[tuple[int, ...]]:
     pairs = zip(tokens["input_ids"], tokens["attention_mask"], strict=True)
     return [tuple(ids[mask.bool()].tolist()) for ids, mask in pairs]
-
-
-def _networks(method: Method) -> list[Any]:
-    from transformers import PreTrainedModel
-
-    return [part for part in method.modules() if isinstance(part, SentenceEncoder | PreTrainedModel)]
 
 
 def _has_other_weights(method: Method, networks: list[Any]) -> bool:

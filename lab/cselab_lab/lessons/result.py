@@ -51,7 +51,8 @@ class LessonResult:
         bottom = TOP + ROW * len(self.scores)
         parts = [f'<path d="M{LEFT},{bottom}H{WIDE - 24}" stroke="currentColor" stroke-opacity=".4"/>']
         parts += [_text(across(end), bottom + 18, str(end)) for end in (low, high)]
-        for (name, colour), x in zip(self._legend(), (LEFT, LEFT + 80, LEFT + 230), strict=True):
+        legend = zip(self.names, (BEFORE, CONTROL, AFTER), (LEFT, LEFT + 80, LEFT + 230), strict=True)
+        for name, colour, x in legend:
             parts.append(_mark(x, 10, colour, name == self.names[0]) + _text(x + 12, 15, name, "start"))
         for number, (test, row) in enumerate(self.scores.items()):
             y = TOP + ROW * number + 26
@@ -76,9 +77,6 @@ class LessonResult:
         )
         band = f"The band is the 95\u00a0% interval of the gain over {escape(self.names[0])}."
         return f'<div class="headline"><p><strong>{escape(repr(self))}</strong></p>{drawing}<p>{band}</p></div>'
-
-    def _legend(self) -> Sequence[tuple[str, str]]:
-        return list(zip(self.names, (BEFORE, CONTROL, AFTER), strict=True))
 
 
 def _apart(before: float, old: float, after: float, new: float) -> Sequence[tuple[float, float, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from cselab.world import World
 from cselab_lab.experiments.plan import RECIPES
 
 if TYPE_CHECKING:
@@ -23,16 +24,12 @@ def plain(name: str = "mini") -> SentenceEncoder:
 @cache
 def rows(columns: tuple[str, ...], count: int) -> list[Any]:
     """Rows of the world with these columns."""
-    from cselab.world import World
-
     return World(0).rows(columns, count)
 
 
 @cache
 def sentences(count: int, split: str) -> list[str]:
     """Sentences of the world."""
-    from cselab.world import World
-
     return [sentence.text for sentence in World(0).sentences(count, split=split)]
 
 

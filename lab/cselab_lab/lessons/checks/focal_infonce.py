@@ -27,6 +27,10 @@ def by_factors(cosines: Any, temperature: float, m: float) -> float:
     return by_hand(s * (s + m * (1 - np.eye(len(s)))) / temperature)
 
 
+def _example(what: str, table: list[list[float]], *given: float, right: Any = by_factors, **options: Any) -> Example:
+    return Example(what, (torch.tensor(table), *given), right(table, *given), **options)
+
+
 _UNEQUAL = [[0.9, 0.5, 0.2], [0.8, 0.6, 0.9], [0.1, 0.4, 0.7]]
 _OPPOSITE = [[0.5, -0.2, 0.4], [-0.1, -0.3, -0.5], [0.2, -0.05, 0.4]]
 FOCAL = Exercise(
@@ -40,22 +44,9 @@ FOCAL = Exercise(
         (torch.tensor([[1.0, 0.5], [0.5, 1.0]]), 0.25, 0.5),
         math.log1p(math.exp(-2)),
     ),
-    Example(
-        "unequal rows at temperature 0.5 and m 0.2, by hand",
-        (torch.tensor(_UNEQUAL), 0.5, 0.2),
-        by_factors(_UNEQUAL, 0.5, 0.2),
-    ),
-    Example(
-        "a positive and negatives below 0, at temperature 0.1 and m 0.3",
-        (torch.tensor(_OPPOSITE), 0.1, 0.3),
-        by_factors(_OPPOSITE, 0.1, 0.3),
-    ),
-    Example(
-        "a temperature of 0.004 does not overflow",
-        (torch.tensor(_UNEQUAL), 0.004, 0.2),
-        by_factors(_UNEQUAL, 0.004, 0.2),
-        tolerance=1e-2,
-    ),
+    _example("unequal rows at temperature 0.5 and m 0.2, by hand", _UNEQUAL, 0.5, 0.2),
+    _example("a positive and negatives below 0, at temperature 0.1 and m 0.3", _OPPOSITE, 0.1, 0.3),
+    _example("a temperature of 0.004 does not overflow", _UNEQUAL, 0.004, 0.2, tolerance=1e-2),
     right_gradient(_focal, torch.tensor(_UNEQUAL), 0.5, 0.2, hint=f"The factors change with the cosine. {AS_IT_IS}"),
     solution=_focal,
     mistakes=choice_mistakes(_logits)
@@ -101,14 +92,8 @@ def differences(cosines: list[list[float]], temperature: float, m: float) -> Any
 
 _FOUR = [[0.9, 0.5, 0.2, 0.6], [0.8, 0.6, 0.9, -0.1], [0.1, 0.4, 0.7, 0.3], [0.5, 0.2, 0.7, 0.8]]
 FOCAL_GRADIENT = Exercise(
-    Example(
-        "unequal rows at temperature 0.5 and m 0.2, by finite differences",
-        (torch.tensor(_UNEQUAL), 0.5, 0.2),
-        differences(_UNEQUAL, 0.5, 0.2),
-    ),
-    Example(
-        "four sentences, at temperature 0.1 and m 0.5", (torch.tensor(_FOUR), 0.1, 0.5), differences(_FOUR, 0.1, 0.5)
-    ),
+    _example("unequal rows at temperature 0.5 and m 0.2, by finite differences", _UNEQUAL, 0.5, 0.2, right=differences),
+    _example("four sentences, at temperature 0.1 and m 0.5", _FOUR, 0.1, 0.5, right=differences),
     solution=Solution("07_focal_infonce", "my_focal_gradient"),
     mistakes={
         "That is the paper's Eq. 4, misprinted: s (s + m) has the derivative 2 s + m.": (

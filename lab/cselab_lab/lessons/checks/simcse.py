@@ -6,12 +6,11 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.functional import normalize
 
 from cselab.losses import info_nce
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution
 
-from .answers import FAR, LOST, at, choice_mistakes, right_gradient, wrong_shapes
+from .answers import FAR, LOST, at, choice_mistakes, cosine_logits, right_gradient, wrong_shapes
 
 # ---- 1: one vector per sentence: my_pooled(layer, mask, kind) -> [N, d] -------------------------------------
 
@@ -147,10 +146,6 @@ VIEWS = Exercise(
 _loss = Solution("02_simcse", "my_loss")
 
 
-def _logits(first: Any, second: Any, temperature: float = 0.05) -> Any:
-    return normalize(first) @ normalize(second).T / temperature
-
-
 _FIRST = at(0, 80, 200) * torch.tensor([[1.0], [3.0], [0.5]])
 _SECOND = at(10, 45, 170) * torch.tensor([[0.7], [2.5], [1.4]])
 _SIDES = torch.tensor([[1.0, 0.0], [-1.0, 0.0]])
@@ -193,6 +188,6 @@ LOSS = Exercise(
     Example(FAR, (_SIDES, torch.tensor([[1.0, 0.0], [0.6, 0.8]]), 0.005), 0.0),
     right_gradient(_loss, _FIRST, _SECOND, 0.7, for_training=True),
     solution=_loss,
-    mistakes=choice_mistakes(_logits) | _LOSS_MISTAKES,
+    mistakes=choice_mistakes(cosine_logits) | _LOSS_MISTAKES,
     trained=True,
 )

@@ -6,14 +6,13 @@ from typing import Any
 
 import torch
 from scipy.linalg import sqrtm
-from torch.nn.functional import normalize
 
 from cselab.losses import info_nce
 from cselab.metrics import mean_cosine
 from cselab.sgw import shuffled_group_whiten
 from cselab_lab.lessons.exercises import Check, Example, Exercise, Solution, numbers_of
 
-from .answers import choice_mistakes, right_gradient
+from .answers import choice_mistakes, cosine_logits, right_gradient
 
 # Four rows of two channels, whitened by hand. One with variances 2.5 and covariance 1.5 is multiplied by
 # [[3, -1], [-1, 3]] / 4; one without covariance and variances 2 and 1/2 is divided by its standard deviations.
@@ -107,17 +106,9 @@ SGW = Exercise(
 # ---- 3: InfoNCE with several positives (Eq. 7): my_loss(anchor, positives, temperature=0.05) ----------------
 
 
-def _logits(anchor: Any, positive: Any, temperature: float = 0.05) -> Any:
-    return normalize(anchor) @ normalize(positive).T / temperature
-
-
 def _each(loss: Callable) -> Callable:
     """The sum of a loss over the positives."""
     return lambda anchor, positives, *t: sum(loss(anchor, positive, *t) for positive in positives)
-
-
-def _by_library(anchor: Any, positives: Any, temperature: float) -> float:
-    return float(sum(info_nce(anchor, positive, temperature).total for positive in positives))
 
 
 _VIEW = torch.tensor([[2.0, 0.0], [0.5, 1.0], [-1.0, 3.0]])
@@ -129,19 +120,25 @@ _OTHERS = [
         [[0.5, 0.9], [1.0, 1.5], [1.0, 4.0]],
     )
 ]
+
+
+def _by_library(positives: Any, temperature: float) -> float:
+    return float(sum(info_nce(_VIEW, positive, temperature).total for positive in positives))
+
+
 _loss = Solution("04_whitenedcse", "my_loss")
 MULTI_POSITIVE = Exercise(
     Example("one positive, three sentences at right angles, temperature 1: log(1 + 2 / e) = 0.551",
             (torch.eye(3), [torch.eye(3)], 1.0), math.log1p(2 * math.exp(-1))),
     Example("the same positive twice, four sentences: 2 log(1 + 3 / e) = 1.487",
             (torch.eye(4), [torch.eye(4)] * 2, 1.0), 2 * math.log1p(3 / math.e)),
-    Example("two positives, rows of unequal length", (_VIEW, _OTHERS[:2], 0.7), _by_library(_VIEW, _OTHERS[:2], 0.7)),
-    Example("three positives", (_VIEW, _OTHERS, 0.5), _by_library(_VIEW, _OTHERS, 0.5)),
+    Example("two positives, rows of unequal length", (_VIEW, _OTHERS[:2], 0.7), _by_library(_OTHERS[:2], 0.7)),
+    Example("three positives", (_VIEW, _OTHERS, 0.5), _by_library(_OTHERS, 0.5)),
     Example("a temperature of 0.005 does not overflow", (_VIEW, _OTHERS[:2], 0.005),
-            _by_library(_VIEW, _OTHERS[:2], 0.005), tolerance=1e-2),
+            _by_library(_OTHERS[:2], 0.005), tolerance=1e-2),
     right_gradient(_loss, _VIEW, _OTHERS, 0.5, for_training=True),
     solution=_loss,
-    mistakes={message: _each(wrong) for message, wrong in choice_mistakes(_logits).items()}
+    mistakes={message: _each(wrong) for message, wrong in choice_mistakes(cosine_logits).items()}
     | {
         "Add up over the positives; do not average.": "return loss -> return loss / len(positives)",
         "Only the first positive counts in your code.": "in positives -> in positives[:1]",
