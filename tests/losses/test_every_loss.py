@@ -64,7 +64,7 @@ def _argument(name, parameter, views, first):
     note = str(parameter.annotation)
     if "Bool" in note:  # pairs of one class; parts that are there
         return torch.ones(len(first), *[2] * ("n t" in note)).bool()
-    if "Int" in note:
+    if "Int[" in note:  # labels, not the interval of a number
         return torch.arange(len(first))
     if "t d" in note:
         return torch.stack(views, dim=1) if isinstance(first, torch.Tensor) else first

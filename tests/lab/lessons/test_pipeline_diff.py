@@ -1,5 +1,7 @@
 """What a method does otherwise than SimCSE is seen, not looked up."""
 
+import re
+
 import families
 import pytest
 import torch
@@ -37,7 +39,7 @@ def test_a_method_is_seen_at_the_stages_that_it_changes(name, stages, cards):
 def test_every_method_but_the_baseline_is_seen_somewhere(cards):
     assert cards.keys() == METHODS.keys()
     assert [name for name, card in cards.items() if not card.stages] == ["simcse"]
-    assert {card.year for card in cards.values()} == {"2020", "2021", "2022", "2023", "2025"}
+    assert all(re.fullmatch(r"20\d\d", card.year) for card in cards.values())
     assert all(list(card.stages) == [stage for stage in STAGES if stage in card.stages] for card in cards.values())
 
 
