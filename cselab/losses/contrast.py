@@ -6,7 +6,7 @@ from functools import reduce
 
 import torch
 import torch.nn.functional as F
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Shaped
 from torch import Tensor
 
 Embeddings = Float[Tensor, "n d"]
@@ -121,6 +121,11 @@ def cosines_against(
     with full_precision(anchor):
         own = (l2_normalize(negatives) @ l2_normalize(anchor)[..., None])[..., 0]
     return torch.cat([cosine_matrix(anchor, positive), own], dim=1)
+
+
+def on_diagonal(matrix: Shaped[Tensor, "n k"]) -> Bool[Tensor, "n k"]:
+    """True where row and column have one number: the pairs, or each vector with itself."""
+    return torch.eye(*matrix.shape, dtype=torch.bool, device=matrix.device)
 
 
 def add_log_weights(logits: Tensor, log_weights: Tensor | None) -> Tensor:

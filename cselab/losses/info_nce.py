@@ -17,6 +17,7 @@ from .contrast import (
     cosine_matrix,
     cosines_against,
     diagonal_cross_entropy,
+    on_diagonal,
 )
 
 
@@ -110,7 +111,7 @@ def nt_xent(anchor: Embeddings, positive: Embeddings, temperature: PositiveFloat
     anchor, positive = as_views(anchor=anchor, positive=positive)
     views, others = torch.cat([anchor, positive]), torch.cat([positive, anchor])
     logits = cosine_matrix(views, others) / temperature  # the second view on the diagonal, oneself N further
-    own = torch.eye(len(views), dtype=torch.bool, device=views.device).roll(len(anchor), 1)
+    own = on_diagonal(logits).roll(len(anchor), 1)
     return Loss({"nt_xent": diagonal_cross_entropy(logits.masked_fill(own, -inf)).mean()})
 
 

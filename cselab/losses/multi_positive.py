@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cselab._util.arguments import PositiveFloat, checked
 
-from .contrast import Embeddings, Loss, as_views, cosine_matrix, diagonal_cross_entropy
+from .contrast import Embeddings, Loss, as_views, cosine_matrix, diagonal_cross_entropy, on_diagonal
 
 
 @checked
@@ -128,8 +128,8 @@ def sup_con(
     if labels.shape != anchor.shape[:1]:
         raise ValueError(f"labels has shape {list(labels.shape)}; expected [{len(anchor)}], one per sentence")
     views, classes = torch.cat([anchor, *others]), labels.repeat(1 + len(others))
-    oneself = torch.eye(len(views), dtype=torch.bool, device=views.device)
-    logits = (cosine_matrix(views, views) / temperature).masked_fill(oneself, -inf)
+    logits = cosine_matrix(views, views) / temperature
+    oneself = on_diagonal(logits)
     together = (classes[:, None] == classes) & ~oneself
-    shares = logits.log_softmax(1).where(together, 0)
+    shares = logits.masked_fill(oneself, -inf).log_softmax(1).where(together, 0)
     return Loss({"sup_con": -(shares.sum(1) / together.sum(1)).mean()})

@@ -1,10 +1,8 @@
 """Global orthogonal regularisation: vectors of different sentences should be spread like random directions."""
 
-import torch
-
 from cselab._util.arguments import NonNegativeFloat, checked
 
-from .contrast import Embeddings, Loss, as_views, cosine_matrix
+from .contrast import Embeddings, Loss, as_views, cosine_matrix, on_diagonal
 
 
 @checked
@@ -38,6 +36,6 @@ def spread_out(vectors: Embeddings, mean_weight: NonNegativeFloat = 1.0) -> Loss
     """
     (vectors,) = as_views(vectors=vectors)
     cosines = cosine_matrix(vectors, vectors)
-    others = cosines[~torch.eye(len(vectors), dtype=torch.bool, device=vectors.device)]
+    others = cosines[~on_diagonal(cosines)]
     moment = (others.square().mean() - 1 / vectors.shape[1]).clamp(min=0)
     return Loss({"spread_mean": mean_weight * others.mean().square(), "spread_moment": moment})

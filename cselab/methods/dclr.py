@@ -8,7 +8,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from cselab.losses import Loss, info_nce
-from cselab.losses.contrast import cosine_matrix, cosines_against
+from cselab.losses.contrast import cosine_matrix, cosines_against, on_diagonal
 from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, NonNegativeInt, UnitInterval
 
@@ -84,5 +84,5 @@ class DCLR(Contrastive):
             return super().loss(v)
         logits = cosines_against(v.anchor, v.positive, v.negatives) / self.temperature
         shares = logits.masked_fill(F.pad(v.false, (0, logits.shape[1] - len(logits))), 0).softmax(1)
-        own = torch.eye(*shares.shape, dtype=torch.bool, device=shares.device)
-        return Loss({"cross_entropy": -torch.where(own, shares, 1 - shares).clamp(min=1e-12).log().mean()})
+        chances = torch.where(on_diagonal(shares), shares, 1 - shares)
+        return Loss({"cross_entropy": -chances.clamp(min=1e-12).log().mean()})

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce
-from cselab.losses.contrast import cosine_matrix
+from cselab.losses.contrast import cosine_matrix, on_diagonal
 from cselab.methods import Encode, Head, Method, Recipe, Rows, SentenceEncoder, Setup, Vectors, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 
@@ -66,7 +66,7 @@ class PairSupCon(Method):
     def importance(self, one: Vectors, two: Vectors) -> Float[Tensor, "n columns"]:
         """Log w for the columns of `two` and then `one`; 0 for the pair itself; `one` is not its own negative."""
         s = cosine_matrix(one, torch.cat([two, one])) / self.temperature
-        pair = torch.eye(*s.shape, device=s.device, dtype=torch.bool)
+        pair = on_diagonal(s)
         oneself = pair.roll(len(one), 1)
         mean = s.masked_fill(pair | oneself, -inf).logsumexp(1, keepdim=True) - log(2 * len(one) - 2)
         return (s - mean).masked_fill(pair, 0).masked_fill(oneself, -inf)

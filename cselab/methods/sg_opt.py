@@ -11,7 +11,7 @@ from cselab.encoders.encoder import eval_mode
 from cselab.encoders.heads import DenseLayers
 from cselab.encoders.pooling import mean_tokens
 from cselab.losses import Loss
-from cselab.losses.contrast import cosine_matrix
+from cselab.losses.contrast import cosine_matrix, on_diagonal
 from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Views, register
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 
@@ -69,9 +69,9 @@ class SGOPT(Contrastive):
         return sum(((now - then) ** 2).sum() for now, then in pairs if now.requires_grad)
 
     def loss(self, v: Views) -> Loss:
-        others = torch.eye(len(v.anchor), device=v.anchor.device).bool()
         logits = torch.stack([cosine_matrix(v.anchor, layer) / self.temperature for layer in v.positives])
-        negatives = logits.masked_fill(others, -torch.inf).logsumexp((0, 2))  # of each i, over j and all layers
+        others = logits.masked_fill(on_diagonal(logits[0]), -torch.inf)
+        negatives = others.logsumexp((0, 2))  # of each i, over j and all layers
         own = logits.diagonal(dim1=1, dim2=2)
         guided = Loss({"self_guided": nn.functional.softplus(negatives - own).mean()})
         return guided + self.weight * Loss({"moved": v.moved}) if self.weight else guided

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce, nt_xent
+from cselab.losses.contrast import on_diagonal
 from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Vectors, Views, register
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 
@@ -86,5 +87,4 @@ class VaSCL(Contrastive):
 
 def _only(near: Bool[Tensor, "n n"]) -> Float[Tensor, "n n"]:
     """Log weights that leave each sentence itself and its neighbours."""
-    own = torch.eye(len(near), dtype=torch.bool, device=near.device)
-    return torch.zeros(near.shape, device=near.device).masked_fill(~(near | own), -inf)
+    return torch.zeros(near.shape, device=near.device).masked_fill(~(near | on_diagonal(near)), -inf)
