@@ -151,7 +151,11 @@ def group_whiten(
     See also: `shuffled_group_whiten`; `ShuffledGroupWhitening`.
     """
     size = group_width(x.shape[1], num_groups)
-    _check_rows(x.shape[0], size, shrinkage)
+    if len(x) <= size and shrinkage == 0:
+        raise ValueError(
+            f"{len(x)} rows are too few to whiten groups of {size} channels, which need {size + 1}: "
+            f"use a larger batch, more groups, or shrinkage > 0"
+        )
     with torch.autocast(x.device.type, enabled=False):
         groups = _full_precision(x).unflatten(1, (num_groups, size)).transpose(0, 1)  # [k, n, w]
         matrix = whitening_matrix(
@@ -422,14 +426,6 @@ def _full_precision(x: Tensor) -> Tensor:
 def _rounding(values: Tensor) -> Tensor:
     """The rounding error of a zero eigenvalue, given the largest of these."""
     return values.shape[-1] * torch.finfo(values.dtype).eps * values.amax(-1)
-
-
-def _check_rows(rows: int, size: int, shrinkage: float) -> None:
-    if rows <= size and shrinkage == 0:
-        raise ValueError(
-            f"{rows} rows are too few to whiten groups of {size} channels, which need {size + 1}: "
-            f"use a larger batch, more groups, or shrinkage > 0"
-        )
 
 
 def _check_positive_definite(covariance: Tensor) -> None:

@@ -135,11 +135,10 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
     check_choice(f"split of {task}", split, CLASSIFICATION_ROWS[task])
     folder = senteval_folder(root)
     if task in FILES_BY_CLASS:
-        files = {}
-        for label, part in zip(
-            (1, 0), FILES_BY_CLASS[task], strict=True
-        ):  # one sentence per line, the class is the file
-            files[part] = [(_tokens(line), "", label) for line in read_lines(folder / part, "latin-1")]
+        files = {  # one sentence per line, the class is the file
+            part: [(_tokens(line), "", label) for line in read_lines(folder / part, "latin-1")]
+            for label, part in zip((1, 0), FILES_BY_CLASS[task], strict=True)
+        }
     else:
         part = FILES_BY_SPLIT[task][split]
         files = {part: _one_split(folder / part, task)}

@@ -50,12 +50,9 @@ def check_file(path: str | Path) -> Path:
         raise DataError(f"{path} cannot be read ({error.strerror}): choose a different file") from None
     if pointer:
         raise MissingFile(f"{path} {NOT_FETCHED}")
-    if path.exists() and not path.is_file():
-        raise MissingFile(
-            f"{path} is a stream, which can be read only once: give - for standard input, or write it to a file first"
-        )
     if not path.is_file():
-        raise MissingFile(f"{path}: no such file")
+        stream = " is a stream, which can be read only once: give - for standard input, or write it to a file first"
+        raise MissingFile(f"{path}{stream if path.exists() else ': no such file'}")
     if path.suffix == ".zst":
         raise DataError(
             f"{path}: cselab cannot decompress .zst: run zstd -d {shlex.quote(str(path))}, and name the unpacked file"

@@ -62,13 +62,11 @@ def load_sts(task: str, root: str | Path | None = None, split: str = "test") -> 
     folder = senteval_folder(root)
     if task in SUBSETS:
         parts = {subset: _two_files(folder, task, subset) for subset in SUBSETS[task]}
-        files = {subset: f"{task}/{subset}" for subset in parts}
     else:
         names = tuple(STS_PAIRS[task]) if split == "full" else (split,)
         parts = {name: _one_file(folder, task, name) for name in names}
-        files = {name: f"{task}/{name}" for name in names}
     known = published_parts("sts")
-    verdicts = [check_published(rows, known[files[name]], path) for name, (rows, path) in parts.items()]
+    verdicts = [check_published(rows, known[f"{task}/{name}"], path) for name, (rows, path) in parts.items()]
     rows = [(row, name) for name, (rows, _) in parts.items() for row in rows]
     return Pairs(
         sentences1=[first for (first, _, _), _ in rows],

@@ -71,12 +71,10 @@ def checkpoint_errors(file: Path, *also: type[Exception]) -> Iterator[None]:
     wrong: tuple[type[Exception], ...] = (SafetensorError, OSError, *also)
     try:
         yield
-    except FileNotFoundError:
-        raise CheckpointError(f"{file} {NOT_FETCHED if is_pointer(file) else 'is missing: restore it'}") from None
     except wrong as error:
-        if is_pointer(file):
-            raise CheckpointError(f"{file} {NOT_FETCHED}") from None
-        raise CheckpointError(f"{file} cannot be read ({error}): the file was cut short or damaged") from None
+        missing = isinstance(error, FileNotFoundError)
+        why = "is missing: restore it" if missing else f"cannot be read ({error}): the file was cut short or damaged"
+        raise CheckpointError(f"{file} {NOT_FETCHED if is_pointer(file) else why}") from None
 
 
 def _checksum(tensors: Mapping[str, Tensor], info: str) -> str:

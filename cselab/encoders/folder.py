@@ -442,7 +442,9 @@ def load_backbone(folder: Path) -> Any:
     except CheckpointError:
         raise
     except Exception as error:  # a damaged config raises whatever it meets first
-        _check_whole(folder)
+        for file in sorted(folder.glob("model*.safetensors")):
+            with checkpoint_errors(file), safe_open(file, framework="pt"):
+                pass  # an unreadable file of weights is named
         raise CheckpointError(
             f"{folder} cannot be opened as an encoder ({reason_of(error)}); expected a config.json that transformers "
             "supports and complete safetensors weights"
@@ -500,13 +502,6 @@ def _check_config(folder: Path, config: Any) -> None:
             f"{folder / 'config.json'} has {layers} layers, and the weights have {stored} tensors: its "
             "files belong to different models; restore them"
         )
-
-
-def _check_whole(folder: Path) -> None:
-    """Name the unreadable file of weights, if any."""
-    for file in sorted(folder.glob("model*.safetensors")):
-        with checkpoint_errors(file), safe_open(file, framework="pt"):
-            pass
 
 
 LAYERS = ("encoder.layer.", "embeddings.", "layers.", "transformer.layer.", "encoder.block.")
@@ -575,16 +570,11 @@ def load_tokenizer(folder: Path) -> Any:
     file, most = folder / "tokenizer_config.json", tokenizer.model_max_length
     if not isinstance(most, int | float) or most <= tokenizer.num_special_tokens_to_add():
         raise CheckpointError(f"{file} leaves no room for a sentence: its model_max_length is {most}; restore the file")
-    if (folder / "modules.json").exists() and _transformer_settings(folder)["do_lower_case"]:
-        _lower_case(tokenizer)
-    return tokenizer
-
-
-def _lower_case(tokenizer: Any) -> None:
-    """Lower the case of every text first, as sentence-transformers' `do_lower_case` does, unless done already."""
-    if not _lowers(tokenizer):
+    lower = (folder / "modules.json").exists() and _transformer_settings(folder)["do_lower_case"]
+    if lower and not _lowers(tokenizer):  # of every text first, as sentence-transformers does
         steps = [normalizers.Lowercase(), *_normalizers(tokenizer)]
         tokenizer.backend_tokenizer.normalizer = normalizers.Sequence(steps)
+    return tokenizer
 
 
 def _lowers(tokenizer: Any) -> bool:

@@ -251,13 +251,10 @@ class TransferTask:
         """sha256 over all splits: the training rows make the number as much as the tested ones."""
         return hashlib.sha256("".join(part.hash for part in self.splits.values()).encode()).hexdigest()
 
-    def _provenance(self) -> str:
-        """The provenance of all splits, or of the least known split."""
-        provenances = {part.provenance for part in self.splits.values()}
-        return max(provenances, key=PROVENANCES.index) if len(provenances) > 1 else provenances.pop()
-
     def _record(self, metric: str, rows: Labelled, key: str = "") -> Record:
-        all_splits = {"task": self.name, "data_hash": self._data_hash(), "provenance": self._provenance()}
+        known = {part.provenance for part in self.splits.values()}
+        least = max(known, key=PROVENANCES.index) if len(known) > 1 else known.pop()
+        all_splits = {"task": self.name, "data_hash": self._data_hash(), "provenance": least}
         return Record.of(rows, metric=metric, protocol=self.protocol.name, seed=SENTEVAL_SEED, key=key, **all_splits)
 
 

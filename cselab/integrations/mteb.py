@@ -56,7 +56,7 @@ def read_results(path: str | Path) -> dict[str, Scores]:
                 f"{file} has the layout of MTEB before 1.11: convert it with mteb, "
                 "mteb.results.TaskResult.from_disk(file, load_historic_data=True).to_disk(file), file a Path"
             )
-        if _is_result(content):
+        if isinstance(content, dict) and isinstance(content.get("scores"), dict) and "task_name" in content:
             try:
                 records = _records(content)
             except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -103,10 +103,6 @@ def _read_json(file: Path) -> Any:
         return read_json(file)
     except (OSError, ValueError) as error:
         raise DataError(f"{file} cannot be read as JSON ({error}): the file was cut short or damaged") from None
-
-
-def _is_result(content: Any) -> bool:
-    return isinstance(content, dict) and isinstance(content.get("scores"), dict) and "task_name" in content
 
 
 def _records(content: Mapping[str, Any]) -> list[Record]:

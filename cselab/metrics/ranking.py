@@ -13,7 +13,7 @@ from jaxtyping import Bool, Float
 
 from cselab._util.arguments import NonNegativeInt, PositiveInt, checked
 
-from .significance import DRAWS_AT_ONCE, ROUNDING, is_constant, near_one, require_finite
+from .significance import ROUNDING, blocks, is_constant, near_one, require_finite
 
 LEVEL = 0.05
 
@@ -192,11 +192,10 @@ def _studentised(centred: Float[np.ndarray, "k n"], resamples: int, seed: int) -
     It is 0 where a resample has no spread: where a difference is large in one unit only, many resamples lack this unit.
     """
     generator, (k, n) = np.random.default_rng(seed), centred.shape
-    step = max(1, DRAWS_AT_ONCE // k)
     squares = centred**2
     least = ROUNDING * squares.mean(axis=1)
-    for start in range(0, resamples, step):
-        times = generator.multinomial(n, np.full(n, 1 / n), size=min(step, resamples - start)) / n
+    for block in blocks(resamples, k):
+        times = generator.multinomial(n, np.full(n, 1 / n), size=block.stop - block.start) / n
         means = times @ centred.T
         spread = np.maximum(times @ squares.T - means**2, 0)
         spreads = spread > least

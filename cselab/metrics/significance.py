@@ -6,7 +6,7 @@ McNemar's test for one seed; the paired t-test over seeds for a method.
 See also: `cselab.evaluators.compare`, which compares whole evaluations with these.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -266,10 +266,8 @@ def runs_interval(right: Bool[np.ndarray, "m n"], resamples: int = RESAMPLES) ->
     m, n = right.shape
     runs = generator.multinomial(m, np.full(m, 1 / m), size=resamples) / m
     draws = np.zeros(resamples)
-    step = max(1, DRAWS_AT_ONCE // n)
-    for start in range(0, resamples, step):
-        block = slice(start, min(start + step, resamples))
-        rows = generator.integers(n, size=(block.stop - start, n))
+    for block in blocks(resamples, n):
+        rows = generator.integers(n, size=(block.stop - block.start, n))
         draws[block] = np.take_along_axis(runs[block] @ right, rows, axis=1).mean(axis=1)
     return _middle_95(draws)
 
@@ -300,6 +298,13 @@ def defined(draws: Float[np.ndarray, "k b"]) -> Float[np.ndarray, "k _b"]:
     return whole
 
 
+def blocks(resamples: int, numbers: int) -> Iterator[slice]:
+    """The resamples in blocks of some `DRAWS_AT_ONCE`, where each needs so many numbers."""
+    step = max(1, DRAWS_AT_ONCE // numbers)
+    for start in range(0, resamples, step):
+        yield slice(start, min(start + step, resamples))
+
+
 def _strata(strata: Strata | None, gold: np.ndarray) -> Strata:
     return [(np.arange(len(gold)), 1.0)] if strata is None else strata
 
@@ -311,10 +316,8 @@ def resampled(
     generator = np.random.default_rng(seed)
     draws = np.zeros((len(predictions), resamples))
     for rows, share in _strata(strata, gold):
-        step = max(1, DRAWS_AT_ONCE // len(rows))
-        for start in range(0, resamples, step):
-            block = slice(start, min(start + step, resamples))
-            drawn = generator.integers(len(rows), size=(block.stop - start, len(rows)))
+        for block in blocks(resamples, len(rows)):
+            drawn = generator.integers(len(rows), size=(block.stop - block.start, len(rows)))
             for k, predicted in enumerate(predictions):
                 draws[k, block] += share * _scored(predicted[rows], gold[rows], drawn, metric)
     return draws

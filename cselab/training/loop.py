@@ -219,8 +219,11 @@ def train(
                     run.unread.append(unread_step(step, loss.terms, norm, norms))
                     rows = read_steps(run) if evaluate or save or len(run.unread) >= most_unread else []
                     if most_unread > 1:
-                        skip_if_infinite(optimizer, norm)
-                    update(optimizer, schedule)
+                        # on a GPU a gradient that is not finite is read too late: the step changes no weight then
+                        optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
+                    optimizer.step()
+                    schedule.step()
+                    optimizer.zero_grad()
                     encoder.untrained.discard("head")
                 run.step = step
                 record_rows(run, rows, evaluate)
@@ -383,13 +386,6 @@ def backward(loss: Tensor, weights: Sequence[nn.Parameter], clip: float) -> Tens
     return nn.utils.clip_grad_norm_(learning, clip)
 
 
-def update(optimizer: torch.optim.Optimizer, schedule: torch.optim.lr_scheduler.LRScheduler) -> None:
-    """One step of the optimiser and of its learning rate; the gradients are cleared."""
-    optimizer.step()
-    schedule.step()
-    optimizer.zero_grad()
-
-
 # ------------------------------------------------------------------------------- the numbers of a step, read late
 
 
@@ -434,11 +430,6 @@ def earlier_divergence_first(run: Run) -> Iterator[None]:
     except Exception:
         record_rows(run, read_steps(run))
         raise
-
-
-def skip_if_infinite(optimizer: torch.optim.Optimizer, norm: Tensor) -> None:
-    """On a GPU a gradient that is not finite is read too late: the next optimiser step changes no weight then."""
-    optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
 
 
 # ------------------------------------------------------------- the history: rows, scores, the best weights, stopping
