@@ -125,10 +125,10 @@ def words(encoder: str, first: str, second: str, posthoc: str | None, fit: str |
         frame = DataFrame({"part": [*parts.of_first, *parts.of_second]}, index=[*parts.first, *parts.second])
     else:
         numbers = np.block([[parts.pairs, parts.of_first[:, None]], [parts.of_second, parts.cosine]])
-        if form == "text" and terminal.is_rich():
-            terminal.print_heat_map([*parts.first, "sum"], [*parts.second, "sum"], numbers.tolist(), 2)
-            return
         frame = DataFrame(numbers, index=[*parts.first, "sum"], columns=[*parts.second, "sum"])
+        if form == "text" and terminal.is_rich():
+            terminal.print_heat_map(frame)
+            return
     click.echo(table(frame, digits=3, form=form).rstrip("\n"))
 
 

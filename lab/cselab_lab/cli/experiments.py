@@ -143,35 +143,20 @@ def experiment_show(
 @click.option("--folder", default="results", type=PATH, help="folder of the results files")
 @data_folder
 @click.option("--keep-encoders", type=PATH, help="folder to keep trained encoders; kept encoders are not trained again")
-def experiment_run(
-    names: Sequence[str],
-    seeds: Any,
-    only: Sequence[str],
-    workers: int,
-    scheduler: str | None,
-    folder: Path,
-    keep_encoders: Path | None,
-    data: Path | None,
-    **sized: Any,
-) -> int:
+def experiment_run(names: Sequence[str], seeds: Any, only: Sequence[str], data: Path | None, **given: Any) -> int:
     """Run the rows without a result, and show the table.
 
     Finished jobs are never computed twice, so a killed run can be continued.
     """
     from cselab_lab.experiments import EXPERIMENTS, JobsFailed, run_experiment
 
-    wanted = [_sized(name, sized) for name in (EXPERIMENTS if names == ("all",) else names)]
+    wanted = [_sized(name, given) for name in (EXPERIMENTS if names == ("all",) else names)]
     for experiment, _ in wanted:
         for pattern in only:
             experiment.labels(pattern)
     if data is not None:
         click.get_current_context().with_resource(patch.dict(os.environ, CSELAB_DATA=str(data)))
-    where: dict[str, Any] = {
-        "workers": workers,
-        "scheduler": scheduler,
-        "folder": folder,
-        "keep_encoders": keep_encoders,
-    }
+    where = {name: given[name] for name in ("workers", "scheduler", "folder", "keep_encoders")}
     failed = False
     for experiment, profile in wanted:
         try:

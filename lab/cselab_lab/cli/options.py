@@ -17,9 +17,9 @@ from click.shell_completion import CompletionItem
 
 from cselab._util.progress import be_quiet
 from cselab.data.files import check_file, ending, is_blank
-from cselab.data.tables import TABLES, check_corpus
+from cselab.data.tables import TABLES, check_corpus, text_column
 from cselab.encoders.open import BUNDLED
-from cselab_lab.tables import FORMS, check_form
+from cselab_lab.tables import FORMS, check_form, table
 
 from . import names, terminal
 
@@ -255,8 +255,6 @@ def print_table(rows: Mapping[str, Mapping[str, Any]], form: str, digits: int = 
     Args:
         corner: the key of the row names in JSON.
     """
-    from cselab_lab.tables import table
-
     if form == "json":
         print_json([{corner: name, **row} for name, row in rows.items()])
     elif form == "text" and terminal.is_rich():
@@ -267,8 +265,6 @@ def print_table(rows: Mapping[str, Mapping[str, Any]], form: str, digits: int = 
 
 def print_column(file: Path, chosen: str | None) -> None:
     """Print the column that holds the sentences of a table, unless the user chose one."""
-    from cselab.data.tables import text_column
-
     if chosen is None and (text := text_column(file)) is not None:
         click.echo(f"{file}: reading the sentences from column {text[0]!r} (change with --column)", err=True)
 

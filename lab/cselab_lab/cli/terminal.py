@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +10,7 @@ import click
 from cselab_lab.tables import shown
 
 if TYPE_CHECKING:
+    from pandas import DataFrame
     from rich.table import Table
 
 VERDICTS = {"ok": "green", "FAULT": "bold red", "failed": "bold red"}  # a style for each word
@@ -51,15 +52,14 @@ def print_line(words: str, style: str) -> None:
         click.echo(words)
 
 
-def empty_table(columns: Sequence[str], left: Iterable[str] = ()) -> "Table":
-    """A table of rich; columns in `left` hold words, the rest numbers."""
+def empty_table(columns: Iterable[str]) -> "Table":
+    """A table of rich: a column of words without a name, then columns of numbers."""
     from rich import box
     from rich.table import Table
 
-    words = set(left)
     made = Table(box=box.SIMPLE_HEAD, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
-    for column in columns:
-        made.add_column(column, justify="left" if column in words else "right", no_wrap=column not in words)
+    for column in ("", *columns):
+        made.add_column(column, justify="right" if column else "left", no_wrap=bool(column))
     return made
 
 
@@ -68,7 +68,7 @@ def print_rows(rows: Mapping[str, Mapping[str, Any]], digits: int) -> None:
     from rich.markup import escape
 
     columns = list(dict.fromkeys(column for row in rows.values() for column in row))
-    table = empty_table(["", *columns], left=[""])
+    table = empty_table(columns)
     for name, row in rows.items():
         cells = [escape(shown(row.get(column), digits)) for column in columns]
         table.add_row(
@@ -78,20 +78,19 @@ def print_rows(rows: Mapping[str, Mapping[str, Any]], digits: int) -> None:
     show(table)
 
 
-def print_heat_map(rows: Sequence[str], columns: Sequence[str], values: Sequence[Sequence[float]], digits: int) -> None:
+def print_heat_map(values: "DataFrame") -> None:
     """Numbers on blue above zero and orange below, the stronger the larger; the last row and column are sums."""
     from rich.text import Text
 
-    inner = [abs(value) for row in values[:-1] for value in row[:-1]] or [1.0]
-    largest = max(*inner, 1e-9)
-    table = empty_table(["", *columns], left=[""])
+    largest = values.iloc[:-1, :-1].abs().to_numpy().max(initial=1e-9)
+    table = empty_table(values.columns)
     table.padding = 0  # the shaded cells bring their own
-    for name, numbers in zip(rows, values, strict=True):
-        is_sum = name == rows[-1]
-        cells = [Text(name, style="bold")]
+    for name, numbers in values.iterrows():
+        is_sum = name == values.index[-1]
+        cells = [Text(str(name), style="bold")]
         for place, value in enumerate(numbers):
             total = is_sum or place == len(numbers) - 1
-            cells.append(Text(f" {value:z.{digits}f} ", style="bold" if total else _shade(value / largest)))
+            cells.append(Text(f" {value:z.2f} ", style="bold" if total else _shade(value / largest)))
         table.add_row(*cells)
     show(table)
 

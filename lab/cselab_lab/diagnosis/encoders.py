@@ -3,14 +3,12 @@
 from collections.abc import Iterator
 from contextlib import suppress
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from .evidence import Evidence
 from .signs import sign
-
-if TYPE_CHECKING:
-    from .evidence import Evidence
 
 COMMON = ("cls", "mean", "last_token")
 SHORT = 8
@@ -23,7 +21,7 @@ SHORT = 8
     "cls_pooler; or train them.",
     above=0.0,
 )
-def untrained_layers(seen: "Evidence") -> float | None:
+def untrained_layers(seen: Evidence) -> float | None:
     """Examines the pooler, and the head if it is evaluated."""
     if seen.own is None:
         return None
@@ -56,7 +54,7 @@ def looks_fresh(layer: Any) -> bool:
     "run.",
     above=16.0,
 )
-def wrong_pooling(seen: "Evidence") -> float | None:
+def wrong_pooling(seen: Evidence) -> float | None:
     """The score of the best common pooling minus that of the encoder's pooling, by `UnlabelledEvaluator`."""
     from cselab.evaluators import UnlabelledEvaluator
     from cselab.metrics import DegenerateEmbeddings
@@ -79,7 +77,7 @@ def wrong_pooling(seen: "Evidence") -> float | None:
     "marked tokens, not over the padding.",
     above=0.05,
 )
-def padding_leaks(seen: "Evidence") -> float | None:
+def padding_leaks(seen: Evidence) -> float | None:
     """Compares the shortest texts encoded one by one and in a batch with a long text."""
     from cselab.evaluators.vectors import encode
 

@@ -225,12 +225,12 @@ class ScoreExplainer:
             vectors = fit(transform, vectors).transform(vectors)
         one, two = np.split(vectors.astype(np.float64), 2)
         lengths = (np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)).clip(min=1e-30)
-        if similarity == "cosine":
-            return ((one * two).sum(axis=1) / lengths).round(COSINE_DECIMALS)
         # the scale does not change ranks; rounding noise does
-        if similarity == "dot product":
-            return ((one * two).sum(axis=1) / lengths.max()).round(COSINE_DECIMALS)
-        return (-np.linalg.norm(one - two, axis=1) / lengths.max() ** 0.5).round(COSINE_DECIMALS)
+        if similarity == "Euclidean distance":
+            found = -np.linalg.norm(one - two, axis=1) / lengths.max() ** 0.5
+        else:
+            found = (one * two).sum(axis=1) / (lengths if similarity == "cosine" else lengths.max())
+        return found.round(COSINE_DECIMALS)
 
 
 def pairs_by_split(task: "str | Pairs", data: str | Path | None) -> "dict[str, Pairs]":

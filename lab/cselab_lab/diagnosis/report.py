@@ -3,12 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .evidence import Evidence
 from .signs import SIGNS, Sign
-
-if TYPE_CHECKING:
-    from .evidence import Evidence
 
 NEEDS = {  # by the file of a sign, or by its name
     "encoders": "an encoder",
@@ -28,7 +26,7 @@ class Finding:
 
     sign: Sign
     value: float
-    evidence: "Evidence"
+    evidence: Evidence
 
     @property
     def name(self) -> str:

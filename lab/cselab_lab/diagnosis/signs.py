@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
-if TYPE_CHECKING:
-    from .evidence import Evidence
+from .evidence import Evidence
 
-Measure = Callable[["Evidence"], float | None]
+Measure = Callable[[Evidence], float | None]
 Kept = TypeVar("Kept", bound=Measure)
 
 
@@ -30,7 +29,7 @@ class Sign:
     above: bool
     advice: str
     measure: Measure
-    where: "Callable[[Evidence], str]" = lambda seen: ""
+    where: Callable[[Evidence], str]
 
     def is_met(self, value: float) -> bool:
         """Whether this number shows the fault."""
@@ -46,7 +45,7 @@ def sign(
     advice: str,
     above: float | None = None,
     below: float | None = None,
-    where: "Callable[[Evidence], str]" = lambda seen: "",
+    where: Callable[[Evidence], str] = lambda seen: "",
 ) -> Callable[[Kept], Kept]:
     """Register a measure as a sign, with a threshold `above` or `below`."""
     threshold = above if above is not None else below

@@ -1,12 +1,7 @@
 """Signs in the texts: copies and false negatives in the corpus, and truncated sentences."""
 
-from typing import TYPE_CHECKING
-
-from .evidence import BATCH
+from .evidence import BATCH, Evidence
 from .signs import sign
-
-if TYPE_CHECKING:
-    from .evidence import Evidence
 
 NEAR = 0.8
 
@@ -18,7 +13,7 @@ NEAR = 0.8
     "each sentence once (sort -u).",
     above=0.05,
 )
-def duplicates(seen: "Evidence") -> float | None:
+def duplicates(seen: Evidence) -> float | None:
     """In a random batch: the sum over texts of count (count - 1) / (n (n - 1)), times the remaining rows."""
     n = len(seen.corpus)
     if n < 2:
@@ -34,7 +29,7 @@ def duplicates(seen: "Evidence") -> float | None:
     "score of the remaining pairs.",
     above=0,
 )
-def leaked_pairs(seen: "Evidence") -> float | None:
+def leaked_pairs(seen: Evidence) -> float | None:
     """The share of test pairs that have both sentences in the corpus, in either order."""
     return seen.leaks.count(2) / len(seen.leaks) if seen.leaks and seen.corpus else None
 
@@ -46,7 +41,7 @@ def leaked_pairs(seen: "Evidence") -> float | None:
     "such negatives (dclr, sncse).",
     above=0.1,
 )
-def false_negatives(seen: "Evidence") -> float | None:
+def false_negatives(seen: Evidence) -> float | None:
     """The share of pairs of different sentences with a Jaccard overlap of 0.8, times the other rows of a batch."""
     overlaps = seen.overlaps
     if not len(overlaps):
@@ -61,7 +56,7 @@ def false_negatives(seen: "Evidence") -> float | None:
     "long texts into sentences.",
     above=0.25,
 )
-def truncated(seen: "Evidence") -> float | None:
+def truncated(seen: Evidence) -> float | None:
     """The larger loss: texts at the encoder's limit, or corpus at the limit of training."""
     if seen.own is None:
         return None
@@ -71,7 +66,7 @@ def truncated(seen: "Evidence") -> float | None:
     return max(lost)
 
 
-def _batch(seen: "Evidence") -> int:
+def _batch(seen: Evidence) -> int:
     size = BATCH if seen.training is None else seen.training.config.batch_size
     return min(size, len(seen.corpus))
 

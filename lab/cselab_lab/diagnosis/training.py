@@ -2,17 +2,14 @@
 
 from collections.abc import Callable
 from math import log
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float
 
+from .evidence import Evidence
 from .signs import sign
-
-if TYPE_CHECKING:
-    from .evidence import Evidence
 
 TENTH = 10
 
@@ -24,7 +21,7 @@ TENTH = 10
     "a method with different views.",
     below=0.13,
 )
-def dropout_missing(seen: "Evidence") -> float | None:
+def dropout_missing(seen: Evidence) -> float | None:
     """Mean distance of anchor and positive over that of an anchor and the positives of others."""
     if seen.views is None:
         return None
@@ -41,7 +38,7 @@ def dropout_missing(seen: "Evidence") -> float | None:
     "InfoNCE on cosines).",
     above=0.77,
 )
-def temperature_low(seen: "Evidence") -> float | None:
+def temperature_low(seen: Evidence) -> float | None:
     """Mean over sentences of the largest share."""
     repulsion = seen.repulsion
     return None if repulsion is None else float(repulsion.max(dim=1).values.mean())
@@ -54,7 +51,7 @@ def temperature_low(seen: "Evidence") -> float | None:
     "InfoNCE on cosines).",
     below=3.3,
 )
-def temperature_high(seen: "Evidence") -> float | None:
+def temperature_high(seen: Evidence) -> float | None:
     """The share of the hardest tenth over a tenth: 1 where all weigh the same, 10 where they have all."""
     repulsion = seen.repulsion
     if repulsion is None:
@@ -70,7 +67,7 @@ def temperature_high(seen: "Evidence") -> float | None:
     "Check the learning rate first, then the views.",
     above=0.9,
 )
-def loss_at_log_n(seen: "Evidence") -> float | None:
+def loss_at_log_n(seen: Evidence) -> float | None:
     """Mean of the last quarter of the steps."""
     return _of_log_n(seen, lambda losses: losses[-max(1, len(losses) // 4) :])
 
@@ -82,12 +79,12 @@ def loss_at_log_n(seen: "Evidence") -> float | None:
     "more different views, a larger batch, or hard negatives.",
     below=0.001,
 )
-def loss_at_zero(seen: "Evidence") -> float | None:
+def loss_at_zero(seen: Evidence) -> float | None:
     """Mean of the first tenth of the steps."""
     return _of_log_n(seen, lambda losses: losses[: max(1, len(losses) // TENTH)])
 
 
-def _of_log_n(seen: "Evidence", part: Callable[[list[float]], list[float]]) -> float | None:
+def _of_log_n(seen: Evidence, part: Callable[[list[float]], list[float]]) -> float | None:
     losses = seen.losses()
     if not losses or seen.training is None:
         return None
@@ -110,7 +107,7 @@ MOVED = "the distance of the weights from their initial values, as a share of th
     "Training erased the pretraining. Use a tenth of the learning rate, or a warm-up.",
     above=0.2,
 )
-def moved(seen: "Evidence") -> float | None:
+def moved(seen: Evidence) -> float | None:
     """The relative distance of all weights from the encoder that the run began as."""
     if seen.own is None or seen.training is None:
         return None
@@ -131,7 +128,7 @@ def moved(seen: "Evidence") -> float | None:
     "spread is meaningless.",
     below=1e-4,
 )
-def same_seeds(seen: "Evidence") -> float | None:
+def same_seeds(seen: Evidence) -> float | None:
     """The least distance of any two."""
     if not seen.others:
         return None

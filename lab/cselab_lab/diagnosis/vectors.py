@@ -1,22 +1,18 @@
 """Signs in the vectors."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from jaxtyping import Float
 
 from cselab.metrics import effective_rank, mean_cosine
 
+from .evidence import Evidence
 from .signs import sign
-
-if TYPE_CHECKING:
-    from .evidence import Evidence
 
 COLLAPSED = 0.985
 ROWS_NAMED = 5
 
 
-def broken_rows(seen: "Evidence") -> str:
+def broken_rows(seen: Evidence) -> str:
     """The rows without a direction by reason, in words."""
     parts = []
     for reason, rows in seen.broken.items():
@@ -33,7 +29,7 @@ def broken_rows(seen: "Evidence") -> str:
     above=0,
     where=broken_rows,
 )
-def without_direction(seen: "Evidence") -> float:
+def without_direction(seen: Evidence) -> float:
     """Counts the rows."""
     return len(seen.all_vectors) - len(seen.sound)
 
@@ -45,7 +41,7 @@ def without_direction(seen: "Evidence") -> float:
     "like this before training, check the pooling, and subtract the mean vector.",
     above=COLLAPSED,
 )
-def complete_collapse(seen: "Evidence") -> float | None:
+def complete_collapse(seen: Evidence) -> float | None:
     """1 if all vectors point the same way."""
     return mean_cosine(seen.vectors) if len(seen.vectors) > 1 else None
 
@@ -57,7 +53,7 @@ def complete_collapse(seen: "Evidence") -> float | None:
     "Twins' dimension-wise term), a larger batch, or whiten the finished vectors (--posthoc whitening).",
     below=0.16,
 )
-def dimensional_collapse(seen: "Evidence") -> float | None:
+def dimensional_collapse(seen: Evidence) -> float | None:
     """Roy and Vetterli's effective rank over min(n - 1, d)."""
     if cone(seen) is None:
         return None
@@ -71,7 +67,7 @@ def dimensional_collapse(seen: "Evidence") -> float | None:
     "thresholds fail. Train longer or at a lower temperature, or subtract the mean vector, or whiten.",
     above=0.85,
 )
-def cone(seen: "Evidence") -> float | None:
+def cone(seen: Evidence) -> float | None:
     """The mean cosine, unless the collapse is complete."""
     value = complete_collapse(seen)
     return value if value is not None and value <= COLLAPSED else None
@@ -84,7 +80,7 @@ def cone(seen: "Evidence") -> float | None:
     "pooling (a mean, not a sum), or normalise the vectors and compare by cosine.",
     above=1.6,
 )
-def norms_by_length(seen: "Evidence") -> float | None:
+def norms_by_length(seen: Evidence) -> float | None:
     """Ratio of mean norms, at least 1."""
     if len(seen.texts_of_vectors) < 20:
         return None

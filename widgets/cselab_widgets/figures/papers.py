@@ -1,6 +1,5 @@
 """The papers' figures from one's own results, by the planes of the panels: `cselab experiment draw NAME`."""
 
-import base64
 import json
 import shutil
 from collections.abc import Callable, Mapping
@@ -8,7 +7,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote_to_bytes
+from urllib.request import urlopen
 
 import numpy as np
 import plotly.graph_objects as go
@@ -202,11 +201,6 @@ def _by_browser(files: list[tuple[go.Figure, Path]]) -> None:
             kind = file.suffix[1:]
             drawn = "([figure, format]) => Plotly.toImage(figure, {format, width: null, height: null, scale: 2})"
             address = page.evaluate(drawn, [json.loads(figure.to_json()), kind])
-            file.write_bytes(_decoded(address))
+            with urlopen(address) as content:  # a data address: the figure is in it
+                file.write_bytes(content.read())
         browser.close()
-
-
-def _decoded(address: str) -> bytes:
-    """The content of a data address, as base64 or with percent signs."""
-    head, _, content = address.partition(",")
-    return base64.b64decode(content) if head.endswith("base64") else unquote_to_bytes(content)
