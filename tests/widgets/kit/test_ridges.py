@@ -51,11 +51,11 @@ def test_a_ridge_stands_on_its_line():
 
 def test_grades_are_compared_by_all_their_pairs():
     """A reversal is named where a test finds it; two medians that cross by chance are none."""
-    bands = by_grade([0.0] * 20 + [1.0] * 20 + [2.0] * 20)
+    bands = by_grade([0.0] * 20 + [1.0] * 20 + [2.0] * 20, [*"aab"] * 20)
     low, middle, high = np.random.default_rng(0).normal([0.2, 0.5, 0.9], 0.02, size=(20, 3)).T
     assert order_of(np.concatenate([low, middle, high]), bands) == "the higher the grade, the higher the cosine"
-    told = order_of(np.concatenate([middle, low, high]), bands, lambda at: f" [{at}]")
-    assert told == "grade 0 [0] has higher cosines than grade 1" and beaten(
+    told = order_of(np.concatenate([middle, low, high]), bands)
+    assert told == "grade 0 (a, b) has higher cosines than grade 1" and beaten(
         np.concatenate([low, high, middle]), bands, 1
     ) == [2]
     crossed = np.concatenate([low, middle, middle - 0.001])

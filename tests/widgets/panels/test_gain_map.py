@@ -33,7 +33,7 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
     (heat,) = shown.figure().data
     assert shown.figure().layout.yaxis.ticktext == ("Mine &lt;b&gt;", "Other") and heat.x == ("Avg.", "SICK-R")
     assert [list(row) for row in heat.z] == [[1.5, 0.0], [-0.4, 0.0]]
-    assert [list(row) for row in heat.text] == [["<b>+1.5</b>", "+0.3"], ["<b>-0.4</b>", "+0.9"]]
+    assert [list(row) for row in heat.text] == [["<b>+1.5 \u00b1 1.0</b>", "+0.3"], ["<b>-0.4 \u00b1 0.2</b>", "+0.9"]]
     assert heat.zmax == -heat.zmin == 1.5
     (plane,) = shown.planes()
     assert plane.title == "Mine &lt;b&gt; gains most over SimCSE, +1.5 in Avg."

@@ -38,7 +38,7 @@ def test_method_map_has_a_dot_where_a_method_differs(shown):
     in_family = [text for text, y in zip(counts.text, counts.y, strict=True) if y == at["<b>another loss</b>"]]
     assert in_family == [f"<b>{count}</b>" for count in ("", 1, "", "", 2)]
     assert plane.x["ticktext"] == ["data", "view", "encoder", "head", "loss"]
-    assert plane.title == "Of 3 methods, 2 change the loss, only 0 the encoder"
+    assert plane.title == "Of 3 methods beside SimCSE, 2 change the loss, only 0 the encoder"
 
 
 def test_method_map_groups_by_family_or_by_year(shown):

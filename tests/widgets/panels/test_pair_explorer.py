@@ -53,7 +53,7 @@ def test_the_line_stands_at_the_cosine(panel):
         assert traces(panel)[f"{name}: your pair"].x == (pytest.approx(expected, abs=1e-4),) * 2
         middles = {grade: np.median(panel.to_frame().query(f"grade == {grade}")[name]) for grade in (0, 2, 5)}
         nearest = min(middles, key=lambda grade: abs(middles[grade] - expected))
-        assert panel.planes()[plane].words == f"Your pair has {expected:.2f}, as a typical pair of grade {nearest}."
+        assert panel.planes()[plane].words == f"Your pair has {expected:.2f}, nearest to the median of grade {nearest}."
         assert traces(panel)[f"{name}: medians"].x == pytest.approx(list(middles.values()), abs=1e-4)
         assert [float(median) for median in traces(panel)[f"{name}: numbers"].text[:-1]] == pytest.approx(
             list(middles.values()), abs=0.005

@@ -68,7 +68,9 @@ def test_the_file_computes_what_is_typed_without_a_network(offline, tmp_path, en
     grades, cosines = np.array(PAIRS.scores).round(), np.array(panel.carried["cosines"][0])
     medians = {int(grade): np.median(cosines[grades == grade]) for grade in np.unique(grades)}
     nearest = min(medians, key=lambda grade: abs(medians[grade] - picked))
-    expect(page.locator("figcaption").first).to_have_text(f"before: {picked:.2f}, as a typical pair of grade {nearest}")
+    expect(page.locator("figcaption").first).to_have_text(
+        f"before: {picked:.2f}, nearest to the median of grade {nearest}"
+    )
     said = f"cosine {picked:.3f}, above {100 * below:.0f} % of 24 graded pairs"
     expect(page.locator(".cselab-said")).to_contain_text(f"before: 2 and 3, {said}")
 

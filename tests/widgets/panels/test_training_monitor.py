@@ -352,7 +352,7 @@ def test_it_opens_with_the_score_on_an_axis_of_six_points(history):
     assert high - low == pytest.approx(6) and low < 50 < 53 < high
     start, names = (next(trace for trace in score.traces if trace.uid == uid) for uid in ("score: start", "names"))
     assert (start.x, start.y) == ((0, 2), (50.0, 50.0)) and not any(trace.showlegend for trace in score.traces)
-    assert [name.split("\u00a0")[-1] for name in names.text] == ["start", "mine 53.0"]
+    assert [name.split("\u00a0")[-1] for name in names.text] == ["start 50.0", "mine 53.0"]
     monitor.set(rows=tuple({key: row[key] for key in row if key != "score"} for row in history))
     (loss,) = monitor.planes()
     assert loss.title == "Loss falls from 2 to 1" and loss.y["rangemode"] == "tozero"

@@ -69,9 +69,9 @@ const cselabFigure = (() => {
   // Names about their points: each covers no name, no named point and few lines, or is left out. `at` gives pixels.
   function setApart(trace, data, at, room) {
     const points = trace.text.map((_, i) => at(trace.x[i], trace.y[i]));
-    const drawn = data.filter(({ mode, fill }) => !/text/.test(mode) && !fill).flatMap(({ x, y }) =>
+    const drawn = data.filter(({ mode, fill }) => !/text/.test(mode) && !fill).flatMap(({ x, y, mode }) =>
       Array.from(x, (_, i) => at(x[i], y[i])).flatMap((from, i, path) =>
-        Array.from({ length: 20 }, (_, n) => from.map((z, axis) => z + ((path[i + 1] ?? from)[axis] - z) * (n / 20)))));
+        Array.from({ length: 20 }, (_, n) => from.map((z, axis) => z + (((/lines/.test(mode) && path[i + 1]) || from)[axis] - z) * (n / 20)))));
     const near = (a, b, w, h) => Math.abs(a[0] - b[0]) < w && Math.abs(a[1] - b[1]) < h;
     const h = 0.65 * letters;
     const taken = [];
@@ -128,7 +128,7 @@ const cselabFigure = (() => {
       for (const key of ["texttemplate", "hovertemplate"]) trace[key] = trace[key]?.replace(form, "%{text}");
     }
     const gains = data.some(({ text }) => text?.[0]?.map && text.flat().some((cell) => /^(<b>)?\+/.test(cell)));
-    inCells(withMinus);
+    inCells((cell) => withMinus(width < NARROW ? cell.replace(/ \u00b1 [\d.]+/, "") : cell));
     for (const trace of data) if (/text/.test(trace.mode)) trace.text = trace.text.map(withMinus);
     for (const axis of [xaxis, yaxis]) axis.ticktext = axis.ticktext?.map(withMinus);
     // On a narrow page the name of a row of gains stands above its cells, which then have room for their numbers.

@@ -14,7 +14,7 @@
  * @property {State} [state] what the controls say then, where it is not what was asked
  * @property {string[]} [hidden] controls that say nothing then
  * @property {Record<string, Options>} [options] what they offer then
- * @typedef {{ controls: Control[], state: State, clicks: string, config: object, columns: number, questions: [string, number[]][], held: string, packed: string }} Piece
+ * @typedef {{ controls: Control[], state: State, clicks: string, config: object, columns: number, questions: [string, number[]][], packed: string }} Piece
  */
 
 import { check, choice, element, reading, slider, spoken, stepper } from "./page_controls.js";
@@ -69,7 +69,7 @@ async function unpacked(packed) {
  * @param {HTMLElement} panel holds an element each for controls, figure, note, details, known by their class
  * @param {Piece} piece
  */
-async function cselabPage(Plotly, panel, { controls, state: base, clicks, held, packed, ...places }) {
+async function cselabPage(Plotly, panel, { controls, state: base, clicks, packed, ...places }) {
   const carried = await unpacked(packed);
   const find = (name) => /** @type {HTMLElement} */ (panel.querySelector(`.cselab-${name}`));
   const [hands, place, note, details] = ["hands", "figure", "note", "details"].map(find);
@@ -129,7 +129,6 @@ async function cselabPage(Plotly, panel, { controls, state: base, clicks, held, 
   });
   hands.replaceChildren(...drawnControls.map(({ made }) => made.box));
   if (controls.length) hands.after(said, voice.box);
-  if (held) panel.append(element("p", { class: "cselab-small" }, held));
   details.before(picked);
 
   // A click chooses what a control offers; else, as a lasso does, it shows what the points say when pointed at.

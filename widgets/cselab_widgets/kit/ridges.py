@@ -1,6 +1,7 @@
 """Cosines of many pairs, a ridge for each grade or kind: the whole distribution, not one number."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from math import floor
@@ -24,18 +25,22 @@ class Bands:
         title: the name of the bands, such as "grade".
         names: of each band.
         rows: the pairs of each band, by number.
+        kinds: the two commonest kinds of the pairs of each band; empty where kinds are unknown.
     """
 
     title: str
     names: tuple[str, ...]
     rows: tuple[np.ndarray, ...]
+    kinds: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
 
 
-def by_grade(grades: Sequence[float]) -> Bands:
+def by_grade(grades: Sequence[float], kinds: Sequence[str] = ()) -> Bands:
     """A band for each grade, or, with more than seven grades, for each whole grade and the fractions above it.
+
+    `kinds`: of each pair.
 
     >>> by_grade([0.0, 5.0, 5.0]).names
     ('0', '5')
@@ -45,17 +50,17 @@ def by_grade(grades: Sequence[float]) -> Bands:
     of_each = np.asarray(grades, dtype=float)
     distinct = np.unique(of_each)
     if len(distinct) <= 7:
-        return Bands(
-            "grade",
-            tuple(f"{grade:g}" for grade in distinct),
-            tuple(np.flatnonzero(of_each == grade) for grade in distinct),
-        )
+        return _bands(tuple(f"{grade:g}" for grade in distinct), of_each, distinct, kinds)
     top = max(floor(distinct[-1]) - (distinct[-1] == floor(distinct[-1])), floor(distinct[0]))
     whole = np.minimum(np.floor(of_each).astype(int), int(top))
     kept = np.unique(whole)
-    return Bands(
-        "grade", tuple(f"{low} to {low + 1}" for low in kept), tuple(np.flatnonzero(whole == low) for low in kept)
-    )
+    return _bands(tuple(f"{low} to {low + 1}" for low in kept), whole, kept, kinds)
+
+
+def _bands(names: tuple[str, ...], of_each: np.ndarray, levels: np.ndarray, kinds: Sequence[str]) -> Bands:
+    rows = tuple(np.flatnonzero(of_each == level) for level in levels)
+    common = [Counter(kinds[row] for row in band.tolist()).most_common(2) for band in rows if kinds]
+    return Bands("grade", names, rows, tuple(", ".join(kind for kind, _ in most) for most in common))
 
 
 def bandwidth(values: Float[np.ndarray, " n"]) -> float:
@@ -87,14 +92,15 @@ def beaten(cosines: Float[np.ndarray, " n"], bands: Bands, at: int) -> list[int]
     return [up for up in higher if mannwhitneyu(own, cosines[bands.rows[up]], alternative="greater").pvalue < 0.05]
 
 
-def order_of(cosines: Float[np.ndarray, " n"], bands: Bands, kinds: Callable[[int], str] = lambda _: "") -> str:
-    """The band that lies above most of the higher ones, in words; `kinds` tells more of it."""
+def order_of(cosines: Float[np.ndarray, " n"], bands: Bands) -> str:
+    """The band that lies above most of the higher ones, in words."""
     at, over = max(((at, beaten(cosines, bands, at)) for at in range(len(bands))), key=lambda one: len(one[1]))
     if not over:
         rising = (np.diff([np.median(cosines[rows]) for rows in bands.rows]) >= 0).all()
         ordered = f"the higher the {bands.title}, the higher the cosine"
         return ordered if rising else f"no {bands.title} lies clearly above a higher one"
-    return f"{bands.title} {bands.names[at]}{kinds(at)} has higher cosines than {bands.title} {bands.names[over[-1]]}"
+    kinds = f" ({bands.kinds[at]})" if bands.kinds else ""
+    return f"{bands.title} {bands.names[at]}{kinds} has higher cosines than {bands.title} {bands.names[over[-1]]}"
 
 
 def ridges(

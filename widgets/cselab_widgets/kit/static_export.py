@@ -41,7 +41,6 @@ class Control(NamedTuple):
     label: str
     kind: str
     options: list[Option]
-    all: int = 0
     classes: Sequence[str] = ()
     hides: bool = False
 
@@ -58,7 +57,6 @@ def export(panel: Any, answering: bool) -> dict[str, Any]:
         "config": CONFIG,
         "columns": panel.columns,
         "questions": [[question, list(planes)] for question, planes in panel.questions.items()],
-        "held": _in_words(shown),
         "packed": packed(states),
     }
 
@@ -76,12 +74,6 @@ def _held(control: Control, rendered: Mapping[str, Any]) -> Control:
     numbers = {int(numbers.split(",")[place]) for numbers in rendered["states"]}
     kept = {value for number, value in enumerate(rendered["values"][control.name]) if number in numbers}
     return control._replace(options=[one for one in control.options if one[1] in kept])
-
-
-def _in_words(controls: Sequence[Control]) -> str:
-    """Whether controls have more values in JupyterLab than on the page."""
-    more = any(control.kind == "text" or len(control.options) < control.all for control in controls)
-    return "In JupyterLab each control takes any value." * more
 
 
 def controls_of(panel: Any) -> list[Control]:
@@ -104,7 +96,7 @@ def controls_of(panel: Any) -> list[Control]:
                 options = thinned(control.options, FEW, [now])
             else:
                 options = control.options
-            control = control._replace(options=options, all=len(control.options))
+            control = control._replace(options=options)
             if name in fields:
                 control = control._replace(classes=fields[name].classes, hides=bool(fields[name].when))
             controls.append(control)

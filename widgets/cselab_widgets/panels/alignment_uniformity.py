@@ -231,7 +231,7 @@ class AlignmentUniformity(Panel):
             step,
             **shown,
             cosines={name: watch.by_step for name, watch in watched.items()},
-            bands=by_grade(next(iter(watched.values())).pairs.scores) if watched else None,
+            bands=next((by_grade(one.pairs.scores, one.pairs.subsets) for one in watched.values()), None),
         )
         super().__init__(state, key)
 
@@ -382,7 +382,7 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str,
     step = max((one for one in steps if one <= state.step), default=min(steps))
     shown = steps[step]
     middles = [float(np.median(shown[rows])) for rows in bands.rows]
-    title = f"{escape(state.method)}, step {step}: {order_of(shown, bands)}"
+    title = f"{escape(state.method)}, step {step}: {escape(order_of(shown, bands))}"
     hills = ridges(shown, bands, "cosines", color=styles[state.method].color)
     line, marker = {"color": INK, "width": 2}, {"color": INK, "size": 9, "symbol": "diamond"}
     hills.append(go.Scatter(x=rounded(middles), y=[*range(len(middles))], uid="medians", line=line, marker=marker))

@@ -147,7 +147,7 @@ def answer(state: MethodMapState) -> str:
     year, most, least = told(state)
     rows = state.groups[year] if year else [row for row, card in enumerate(state.cards) if card.stages]  # not SimCSE
     touched = state.touched(rows)
-    of = f"{year} has the most methods, {len(rows)}:" if year else f"Of {len(rows)} methods,"
+    of = f"{year} has the most methods, {len(rows)}:" if year else f"Of {len(rows)} methods beside SimCSE,"
     return f"{of} {touched[most]} change the {most}, only {touched[least]} the {least}"
 
 

@@ -302,7 +302,7 @@ def _cloud(state: NoiseLabState) -> Plane:
         "it in which dropout moves most. "
         f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther than to the nearest sentence.</p>",
         tall=SQUARE,
-        key=f"<span><span style='color:{ANCHOR}'>\u2504\u2504</span> "
+        key=f"<span><span style='border-top: 3px dotted {ANCHOR}; padding-left: 2em'></span> "
         f"{radius:.2f}: the dots' root mean square distance</span>",
     )
 

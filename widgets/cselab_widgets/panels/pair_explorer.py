@@ -1,7 +1,6 @@
 """Two sentences, typed by hand: their cosine under each encoder, among the cosines of graded pairs."""
 
 import warnings
-from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -51,7 +50,7 @@ class PairData:
     @cached_property
     def bands(self) -> Bands:
         """The pairs of each grade."""
-        return by_grade(self.pairs.scores)
+        return by_grade(self.pairs.scores, self.pairs.subsets)
 
     @cached_property
     def hover(self) -> list[str]:
@@ -222,12 +221,7 @@ def planes(state: PairExplorerState) -> list[Plane]:
 
 def answer(state: PairExplorerState, encoder: str) -> str:
     """The grade whose cosines lie above those of most higher grades."""
-
-    def kinds(at: int) -> str:
-        told = _of_grade(state, encoder, at).removeprefix(": ")
-        return f" ({told})" * bool(told)
-
-    return f"{escape(encoder)}: {order_of(state.data.cosines(encoder, state.removed), state.data.bands, kinds)}"
+    return escape(f"{encoder}: {order_of(state.data.cosines(encoder, state.removed), state.data.bands)}")
 
 
 def typical(state: PairExplorerState, encoder: str) -> str:
@@ -235,20 +229,19 @@ def typical(state: PairExplorerState, encoder: str) -> str:
     typed = state.cosine(encoder)
     away = np.abs(np.array(medians(state, encoder)) - typed)
     near = [state.data.bands.names[at] for at in np.flatnonzero(away < away.min() + EQUAL)]
-    told = f"Your pair has {typed:.2f}, as a typical pair of grade {' or '.join(near)}"
+    told = f"Your pair has {typed:.2f}, nearest to the median of grade {' or '.join(near)}"
     grade = state.data.grades.get((state.first, state.second))
     return told + ("." if grade is None else f"; it deserves grade {grade:g}.")
 
 
 def _of_grade(state: PairExplorerState, encoder: str, at: int) -> str:
     """The words after a grade: its meaning, or the commonest kinds of its pairs where it is out of order."""
-    kinds, bands = state.data.pairs.subsets, state.data.bands
+    bands = state.data.bands
     if at in (0, len(bands) - 1):
         return ": same meaning" if at else ": unrelated"
-    if not kinds or not beaten(state.data.cosines(encoder, state.removed), bands, at):
+    if not bands.kinds or not beaten(state.data.cosines(encoder, state.removed), bands, at):
         return ""
-    most = Counter(kinds[row] for row in bands.rows[at]).most_common(2)
-    return f": {escape(', '.join(kind for kind, _ in most))}"
+    return f": {escape(bands.kinds[at])}"
 
 
 def medians(state: PairExplorerState, encoder: str) -> list[float]:

@@ -1,7 +1,7 @@
 """A paper's experiment compared with ours: published gains, our gains, verdicts; or a map of all gains."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from html import escape, unescape
 from textwrap import wrap
@@ -51,7 +51,7 @@ class PaperVsOursState(State):
         column: which of its columns is shown.
         view: one of `VIEWS`: the numbers of one column, or a map of the gains in all columns.
         baseline: the row from which gains are counted.
-        question: the question of the experiment, `terms` the meaning of its rows, `claims` our answers.
+        question: the question of the experiment, and `terms` the meaning of its rows.
     """
 
     frame: "pandas.DataFrame"
@@ -60,7 +60,6 @@ class PaperVsOursState(State):
     baseline: str = "the baseline"
     question: str = ""
     terms: str = ""
-    claims: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def of_one_column(self) -> bool:
@@ -171,7 +170,7 @@ def verdict(line: "pandas.Series") -> str:
     if np.isnan(low):
         return "one run"
     if low <= 0 <= high:
-        return "undecided"
+        return "undecided" + ", short" * (not low <= paper <= high)
     if ours * paper < 0:
         return "opposite sign"
     return "compatible" if low <= paper <= high else f"same sign, {'smaller' if abs(ours) < abs(paper) else 'larger'}"
@@ -184,7 +183,7 @@ def answer(state: PaperVsOursState) -> str:
     if verdicts:
         size = verdicts.count("compatible")
         sign = size + sum(one.startswith("same") for one in verdicts)
-        undecided = verdicts.count("undecided") + verdicts.count("one run")
+        undecided = sum(one.startswith(("undecided", "one run")) for one in verdicts)
         return (
             f"{sign} of {len(verdicts)} gains over {baseline} have the paper's sign, "
             f"{size} are compatible with its size; {undecided} undecided"
@@ -205,7 +204,7 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         x=tests,
         y=list(range(len(methods))),
         text=[
-            ["" if line is None else _bold(tests[at], f"{rows[line]['gain']:+.1f}") for at, line in enumerate(row)]
+            ["" if line is None else _bold(tests[at], _in_cell(rows[line], at)) for at, line in enumerate(row)]
             for row in cells
         ],
         hovertext=[["" if line is None else _gain_in_words(rows[line]) for line in row] for row in cells],
@@ -234,6 +233,12 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), key=_key(state))]
 
 
+def _in_cell(one: Mapping[str, Any], at: int) -> str:
+    """A gain; in the first column with half of its interval, which a narrow page omits."""
+    half = (one["gain_high"] - one["gain_low"]) / 2
+    return f"{one['gain']:+.1f}" + (f" \u00b1 {half:.1f}" if at == 0 and half > 0 else "")
+
+
 def _bold(test: str, text: str) -> str:
     """A text of a column; that of an average is bold."""
     return f"<b>{text}</b>" if test.startswith("Avg") else text
@@ -245,7 +250,8 @@ def _key(state: PaperVsOursState) -> str:
         return ""
     chip = "<span style='background: {}; padding: 0 6px'>{}</span>"
     colours = chip.format(COLOURS[-1][1], "above " + escape(state.baseline)) + chip.format(COLOURS[0][1], "below")
-    tie = "; \u2248: the interval reaches that of the best" * (len(state.tied) > 1)
+    tie = "; \u00b1: half of the interval"
+    tie += "; \u2248: it reaches that of the best" * (len(state.tied) > 1)
     return f"{colours}<span>no colour: the 95 % interval contains 0{tie}</span>"
 
 
@@ -303,27 +309,20 @@ def explain(state: PaperVsOursState) -> str:
         return WIDE
     if state.shown["gain"].isna().all():
         return "This experiment has not been run here: use cselab experiment run."
-    text = f"{state.terms} Undecided: the interval contains 0. Compatible: it contains the paper's gain. {WIDE}".strip()
+    words = "Undecided: the interval contains 0. Compatible: it contains the paper's gain; short, smaller: it does not."
+    text = f"{state.terms} {words} {WIDE}".strip()
     if state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."
     return text
 
 
 def details(state: PaperVsOursState) -> str:
-    """The answers to the claims and the notes of rows; or the gains of single runs."""
+    """The notes of rows; or the gains of single runs."""
     if state.view == "gains":
         return _single_runs(state) if len(state.single) < len(state.rows) else ""
     notes = state.shown[state.shown["note"] != ""].groupby("note", sort=False)["row"]
-    told = _listed({", ".join(map(str, rows)): note for note, rows in notes})
-    claims = state.claims if state.column == state.columns[0] else {}
-    return _listed(claims) + f"<details><summary>Notes on rows</summary>{told}</details>" * bool(told)
-
-
-def _listed(texts: Mapping[str, str]) -> str:
-    """A line for each text, its name in bold."""
-    return f"<p>{'<br>'.join(f'<b>{escape(name)}</b>: {escape(text)}' for name, text in texts.items())}</p>" * bool(
-        texts
-    )
+    told = "".join(f"<p><b>{escape(', '.join(map(str, rows)))}</b>: {escape(note)}</p>" for note, rows in notes)
+    return f"<details><summary>Notes on rows</summary>{told}</details>" * bool(told)
 
 
 def _single_runs(state: PaperVsOursState) -> str:
@@ -396,8 +395,7 @@ class PaperVsOurs(Panel):
             results = read_results(results, profile)
         if hasattr(results, "to_frame"):
             baseline = results.experiment.baseline
-            claims = {verdict.claim: verdict.answer for verdict in results.verdicts()}
-            words = {"question": results.experiment.question, "terms": results.experiment.terms, "claims": claims}
+            words = {"question": results.experiment.question, "terms": results.experiment.terms}
             if view == "gains" and getattr(results, "nothing", None):
                 raise ValueError(results.nothing)
             results = results.to_frame() if view == "numbers" else _of_one_baseline(results)

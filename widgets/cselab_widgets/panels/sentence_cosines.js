@@ -160,7 +160,7 @@ export function mountSentenceCosines(place, shown, told, carried) {
       if (paired) said.push(`${name}: ${i + 1} and ${j + 1}, ${where}`);
       return element("figure", {},
         element("figcaption", { class: "cselab-title" },
-          paired ? `${name}: ${signed(mine, 2)}, as a typical pair of grade ${grade}` : "Type a second sentence, to compare."),
+          paired ? `${name}: ${signed(mine, 2)}, nearest to the median of grade ${grade}` : "Type a second sentence, to compare."),
         element("table", {}, element("tr", {}, element("td"), ...heads), ...rows),
         ruler(graded, low, paired ? mine : null, role,
           `Cosines of graded pairs under ${name}${paired ? `; the pair has ${where}` : ""}`),

@@ -418,7 +418,8 @@ def column_plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
             steps, values = at, mean
     start = (steps[:1] + steps[-1:], values[:1] * 2) if scored else ([], [])
     room = _room([*runs, *lines]) if scored else None
-    lines.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, "start", mode="lines"))
+    named = f"start {start[1][0]:.1f}" if start[1] else "start"
+    lines.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, named, mode="lines"))
     traces = [*runs, *(named_at_ends(lines, "names", room[1] - room[0]) if room else lines)]
     single = told is not None and len(told.runs) == 1
     best = [steps[int(np.argmax(values))]] if scored and single and values else []  # its weights are kept, too

@@ -30,8 +30,8 @@ TURN = np.linspace(0, 2.5 * np.pi, 76)
 ELLIPSE = 2 * np.array([[-1, 0], *zip(np.cos(TURN), np.sin(TURN), strict=True), [0, -1]])  # and its axes
 RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 KEY = (
-    "<span>\u2264\u00a0\u22122</span><i></i><span>\u2265\u00a02</span><span>Pale: 0. Diagonal: the variance of a "
-    "channel. Elsewhere: the covariance of two. The unit is the mean variance.</span>"
+    "<span>\u2264\u00a0\u22122</span><i></i><span>\u2265\u00a02</span><span>0 in the middle. Diagonal: the variance of "
+    "a channel. Elsewhere: the covariance of two. The unit is the mean variance.</span>"
 )
 
 

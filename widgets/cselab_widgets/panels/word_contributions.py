@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas
 
 KEY = "Each cell: the part of the cosine that a pair of words adds, in hundredths."
+PALE = 0.75  # the opacity of cells, under their numbers
 WITH_NUMBERS = 12  # words of a sentence: more leave a number no room
 NO_COLOR = 1e6  # a limit so high that all is as pale as 0
 
@@ -63,8 +64,8 @@ def planes(state: WordContributionsState) -> list[Plane]:
     inside = 100 * max((np.abs(pairs).max() for pairs in exact), default=1)
     edge = 100 * max(np.abs([*parts.of_first, *parts.of_second]).max() for parts in drawn.values())
     planes = [_plane(number, *each, inside, edge) for number, each in enumerate(drawn.items())]
-    key = f"<span>\u2212{inside:.1f}</span><i></i><span>+{inside:.1f}</span><span>{KEY}</span>" * bool(exact)
-    return [planes[0]._replace(key=key), *planes[1:]]
+    key = f"<span>\u2212{inside:.1f}</span><i style='opacity: {PALE}'></i><span>+{inside:.1f}</span><span>{KEY}</span>"
+    return [planes[0]._replace(key=key * bool(exact)), *planes[1:]]
 
 
 def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: float) -> Plane:
@@ -79,7 +80,7 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         rows, columns = [*first, "", *second], ["without the word, the cosine falls by"]
         sums = np.concatenate([sums[:, m], sums[n, :m]])[:, None]
         pairs = np.full_like(sums, np.nan)
-    pairs[np.abs(pairs) < 0.05] = 0  # "0.0" has no colour
+    pairs[np.abs(pairs.round(2)) <= 0.05] = 0  # "0.0" has no colour
     traces = [
         heatmap(pairs.round(2), f"{number}: pairs", inside, "%{y} and %{x}: %{z:.1f}"),
         heatmap(sums.round(2), f"{number}: words", edge if parts.pairs is None else NO_COLOR, "%{y}, %{x}: %{z:.1f}"),
@@ -88,7 +89,7 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         trace.update(
             xgap=1,
             ygap=1,
-            opacity=0.75,
+            opacity=PALE,
             texttemplate="%{z:.1f}" if max(n, m) <= WITH_NUMBERS or len(columns) == 1 else None,
         )
     bare = {"showline": False, "showgrid": False, "ticks": "", "ticklabelstandoff": 5, "fixedrange": True}
