@@ -2,7 +2,8 @@
 
 Every table of WhitenedCSE, ImSimCSE, Focal-InfoNCE and the survey is a CSV in `tables/`, one number per line, as
 printed (trailing zeros are kept). A cell that is copied from elsewhere, misprinted or impossible has a note; no number
-was corrected. `claims.csv` holds the numbers of the running text, recomputed from the tables.
+was corrected. `titles.csv` has the content of each table in words, `claims.csv` the numbers of the running text,
+recomputed from the tables.
 
 See also: `cselab_lab.experiments`, which run these tables again.
 """
@@ -22,30 +23,14 @@ PAPERS = {
     "focal": "Focal-InfoNCE (Hou and Li 2023)",
     "survey": "the survey of contrastive sentence embeddings",
 }
-TITLES = {
-    ("whitenedcse", 1): "seven STS sets",
-    ("whitenedcse", 2): "transfer tasks",
-    ("whitenedcse", 3): "kinds of whitening",
-    ("whitenedcse", 4): "number of groups k, with and without the shuffle",
-    ("whitenedcse", 5): "number of positives",
-    ("whitenedcse", 6): "modules apart",
-    ("imsimcse", 1): "dropout noise in positives and negatives",
-    ("imsimcse", 2): "Barlow Twins with artificial rows: the rank bottleneck",
-    ("imsimcse", 3): "seven STS sets, each part separately and together",
-    ("imsimcse", 4): "post-processing, and further base methods",
-    ("imsimcse", 5): "hyper-parameters",
-    ("focal", 1): "batch size and learning rate",
-    ("focal", 2): "seven STS sets",
-    ("focal", 3): "alignment and uniformity",
-    ("focal", 4): "temperature",
-    ("focal", 5): "the margin m",
-    ("survey", 2): "models by framework, positives and negatives",
-    ("survey", 6): "sizes of the data sets",
-    ("survey", 7): "batch size and learning rate",
-    ("survey", 8): "seven STS sets",
-    ("survey", 9): "transfer tasks",
-    ("survey", 10): "clustering",
-}
+
+
+def _lines(file: str | Path) -> list[dict[str, str]]:
+    with open(HERE / file, encoding="utf-8", newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+TITLES = {(line["paper"], int(line["table"])): line["title"] for line in _lines("titles.csv")}
 """The tables with numbers, and their content."""
 
 
@@ -142,12 +127,8 @@ def published_table(paper: str, number: int) -> PublishedTable:
             f"no numbers of table {number!r} of {paper}; expected one of tables {', '.join(map(str, tables_of(paper)))}"
         )
     (path,) = (HERE / "tables").glob(f"{paper}_table{number}_*.csv")
-    with open(path, encoding="utf-8", newline="") as file:
-        cells = tuple(
-            Cell(line["row"], line["column"], line["value"], line["spread"], line["unit"], line["note"])
-            for line in csv.DictReader(file)
-        )
-    return PublishedTable(paper, number, cells)
+    names = ("row", "column", "value", "spread", "unit", "note")
+    return PublishedTable(paper, number, tuple(Cell(*(line[name] for name in names)) for line in _lines(path)))
 
 
 def tables_of(paper: str) -> list[int]:
@@ -167,5 +148,4 @@ def claims(paper: str) -> list[dict[str, str]]:
         ValueError: an unknown paper; the message lists the known ones.
     """
     tables_of(paper)
-    with open(HERE / "claims.csv", encoding="utf-8", newline="") as file:
-        return [line for line in csv.DictReader(file) if line["paper"] == paper]
+    return [line for line in _lines("claims.csv") if line["paper"] == paper]
