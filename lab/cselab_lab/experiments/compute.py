@@ -32,6 +32,9 @@ from .store import Job, JobRecord, JobSpec
 Report = Callable[[int, int], None]
 """Called with the step that was reached, and the steps in all."""
 
+Found = dict[str, Any]
+"""Fields of a `JobRecord`."""
+
 Files = Mapping[str, Path]
 """Where a corpus or an encoder lies on this machine, by its name."""
 
@@ -88,7 +91,7 @@ def _rows(spec: JobSpec, files: Files) -> list:
     return corpus(spec.corpus, columns, files.get(spec.corpus), spec.corpus_sha256 or None, spec.words)
 
 
-def _named_rows(rows: list) -> dict[str, Any]:
+def _named_rows(rows: list) -> Found:
     """The SHA-256 of the rows as they were read, and their number."""
     texts = (row if isinstance(row, str) else "\t".join(row) for row in rows)
     return {"corpus_hash": hashlib.sha256("\n".join(texts).encode()).hexdigest(), "corpus_rows": len(rows)}
@@ -109,7 +112,7 @@ def _encoder(spec: JobSpec, files: Files) -> Any:
 
 def _trained(
     encoder: SentenceEncoder, spec: JobSpec, files: Files, report: Report | None, cache: Path | None
-) -> tuple[SentenceEncoder, dict[str, Any]]:
+) -> tuple[SentenceEncoder, Found]:
     """The trained encoder, and the fields of its record that training gives: from the cache, or trained now.
 
     With a cache a second process that needs the same encoder waits until the first has it.
@@ -129,7 +132,7 @@ def _trained(
         return encoder, training
 
 
-def _train(encoder: SentenceEncoder, spec: JobSpec, files: Files, report: Report | None, cache: Path) -> dict[str, Any]:
+def _train(encoder: SentenceEncoder, spec: JobSpec, files: Files, report: Report | None, cache: Path) -> Found:
     """Train in place, after the encoders that the method is given, which the cache keeps for it."""
     parameters = dict(spec.parameters)
     try:
@@ -144,7 +147,7 @@ def _train(encoder: SentenceEncoder, spec: JobSpec, files: Files, report: Report
         return {"failure": str(reason)}
 
 
-def _fit(encoder: SentenceEncoder, rows: list, spec: JobSpec, report: Report | None) -> dict[str, Any]:
+def _fit(encoder: SentenceEncoder, rows: list, spec: JobSpec, report: Report | None) -> Found:
     """Train in place; the dev score of the best step, and the curve at the evaluated steps."""
     from cselab.methods import create_method
     from cselab.training import TrainConfig, train
@@ -244,7 +247,7 @@ TRAINING = "training.json"
 """The fields of a record that training gives; written last, so that a folder without it is incomplete."""
 
 
-def write_cached(folder: Path, encoder: SentenceEncoder, training: dict[str, Any]) -> None:
+def write_cached(folder: Path, encoder: SentenceEncoder, training: Found) -> None:
     """Write an encoder to a folder, with its training record.
 
     Raises:
@@ -255,7 +258,7 @@ def write_cached(folder: Path, encoder: SentenceEncoder, training: dict[str, Any
     write_text(folder / TRAINING, json.dumps({"versions": versions()} | training, indent=1))
 
 
-def read_cached(folder: Path) -> tuple[SentenceEncoder, dict[str, Any]] | None:
+def read_cached(folder: Path) -> tuple[SentenceEncoder, Found] | None:
     """A cached encoder and its training record; None if absent or made with different versions."""
     if not (folder / TRAINING).is_file():
         return None

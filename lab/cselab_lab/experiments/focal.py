@@ -29,7 +29,7 @@ declare(
               for name, encoder in ENCODERS.items()),
         ),
         claims=(
-            Above("Focal is above SimCSE", "Focal", "SimCSE"),
+            Above("Focal is above SimCSE", "Focal"),
             Above("it is not the temperature", "Focal", "SimCSE at Focal's temperature"),
         ),
     )
@@ -53,7 +53,7 @@ declare(
             Row("DCLR + Focal, without a guide", "focal_dclr", against=UNGUIDED.label),
         ),
         claims=(
-            Above("Focal is above SimCSE", "Focal", "SimCSE"),
+            Above("Focal is above SimCSE", "Focal"),
             Above("Focal lowers the alignment", "SimCSE", "Focal", on="alignment"),
             # the table prints the higher one, and the text the lower
             Above("Focal has the higher uniformity", "Focal", "SimCSE", on="uniformity"),

@@ -22,7 +22,7 @@ declare(
         ),
         claims=(
             Above("noise on the negatives costs points", "SimCSE", "+noise on negatives"),
-            Above("less noise in the negatives gains points", "-noise on negatives", "SimCSE"),
+            Above("less noise in the negatives gains points", "-noise on negatives"),
             Above("noise on the positives costs points", "SimCSE", "+noise on positives"),
             Above("less noise in the positives costs points", "SimCSE", "-noise on positives"),
         ),
@@ -87,8 +87,8 @@ declare(
         ),
         claims=(
             *HEADLINES[1:3],
-            Above("off-dropout by itself helps", "only off-dropout", "SimCSE"),
-            Above("the dimension-wise term by itself helps", "only dimension-wise", "SimCSE"),
+            Above("off-dropout by itself helps", "only off-dropout"),
+            Above("the dimension-wise term by itself helps", "only dimension-wise"),
             Above("both parts are above only off-dropout", "ImSimCSE, mixture", "only off-dropout"),
         ),
     )

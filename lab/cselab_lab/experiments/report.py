@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     from .published import Cell
 
+BySeed = dict[int | None, float]
+"""A number for each seed."""
+
 STAND_INS = ("STS-B", "World-STS", DEV)
 """The measures that replace, in this order, a column without data."""
 
@@ -55,7 +58,7 @@ class Results:
         """A note that no row was run; empty if lines exist."""
         return "" if self.lines else f"{self.experiment.name} was not run under {self.profile.name}"
 
-    def values(self, label: str, measure: str) -> dict[int | None, float]:
+    def values(self, label: str, measure: str) -> BySeed:
         """The measured numbers of a row by seed, without failed runs.
 
         Raises:
@@ -80,7 +83,7 @@ class Results:
             raise ValueError(f"{label!r} has no {measure!r}; it has {', '.join(sorted(self.measured))}")
         return mean(values.values())
 
-    def over(self, label: str, baseline: str, measure: str) -> dict[int | None, float]:
+    def over(self, label: str, baseline: str, measure: str) -> BySeed:
         """The gain of a row over a second one, for their shared seeds; a row without seeds is paired with each."""
         pairs = _paired([self.values(label, measure), self.values(baseline, measure)])
         return {seed: mine - base for seed, (mine, base) in pairs.items()}
@@ -330,7 +333,7 @@ def read_results(
     return Results(experiment, profile, lines, reasons, len(other), specs)
 
 
-def _paired(rows: list[dict[int | None, float]]) -> dict[int | None, tuple[float, ...]]:
+def _paired(rows: list[BySeed]) -> dict[int | None, tuple[float, ...]]:
     """The numbers of the rows by seed, over the seeds that all have; a row without seeds is the same for each."""
     if any(not row for row in rows):
         return {}

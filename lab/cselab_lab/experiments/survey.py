@@ -1,6 +1,7 @@
 """The survey: tables 8 (similarity), 9 (transfer), 10 (clustering), figure 3; each system trained where it can be."""
 
 from dataclasses import replace
+from typing import Any
 
 from .comparison import STATIC_LAST
 from .experiment import GUIDED, SIMCSE, TRANSFER, UNGUIDED, Column, Experiment, Row, declare
@@ -16,28 +17,34 @@ WITHOUT_TRAINING = (
 WITHOUT_VECTORS = Row("EASE, random entity vectors", "ease", {"vectors": None})
 """As UNGUIDED, a system without one part, to measure the part's effect; the paper has no number for it."""
 
+
+def _system(label: str, method: str, *parameters: Any, **more: Any) -> Row:
+    """A row that has the name of the survey's."""
+    return replace(Row(label, method, *parameters, **more), published=label)
+
+
 TRAINED = (
-    Row("SR-BERT", "sr_bert", published="SR-BERT"),
-    Row("BT-BERT", "bt_bert", published="BT-BERT"),
-    Row("TSFC-BERT", "consert", published="TSFC-BERT"),
-    Row("SimCSE", "simcse", published="SimCSE"),
-    Row("ESimCSE-SimCLR", "esimcse", {"variant": "simclr"}, published="ESimCSE-SimCLR"),  # without its queue
-    Row("DCPCSE", "dcpcse", published="DCPCSE", rate=1000.0),  # trains a prefix but no weights
-    Row("PT-BERT", "pt_bert", published="PT-BERT"),
-    Row("PromptBERT", "promptbert", published="PromptBERT"),
-    Row("AdCSE", "adcse", published="AdCSE"),
-    Row("MixCSE", "mixcse", published="MixCSE"),
-    Row("DCLR", "dclr", GUIDED, published="DCLR"),
+    _system("SR-BERT", "sr_bert"),
+    _system("BT-BERT", "bt_bert"),
+    _system("TSFC-BERT", "consert"),
+    _system("SimCSE", "simcse"),
+    _system("ESimCSE-SimCLR", "esimcse", {"variant": "simclr"}),  # without its queue
+    _system("DCPCSE", "dcpcse", rate=1000.0),  # trains a prefix but no weights
+    _system("PT-BERT", "pt_bert"),
+    _system("PromptBERT", "promptbert"),
+    _system("AdCSE", "adcse"),
+    _system("MixCSE", "mixcse"),
+    _system("DCLR", "dclr", GUIDED),
     UNGUIDED,
-    Row("DiffCSE", "diffcse", published="DiffCSE"),
-    Row("SNCSE-Dropout", "sncse_dropout", published="SNCSE-Dropout"),
-    Row("EASE", "ease", published="EASE"),
+    _system("DiffCSE", "diffcse"),
+    _system("SNCSE-Dropout", "sncse_dropout"),
+    _system("EASE", "ease"),
     WITHOUT_VECTORS,
     Row("MCSE, scenes for pictures", "mcse", published="MCSE"),
 )
 """The survey's systems, by our methods."""
 
-IN_TWO = (Row("SNCSE", "sncse", published="SNCSE"), Row("MixCSE-DiffCSE", "mixcse_diffcse", published="MixCSE-DiffCSE"))
+IN_TWO = (_system("SNCSE", "sncse"), _system("MixCSE-DiffCSE", "mixcse_diffcse"))
 ALL = (
     *WITHOUT_TRAINING,
     Row("flow", pooling="emb_last_mean", posthoc="flow", published="BERT-flow"),
@@ -45,8 +52,11 @@ ALL = (
     *TRAINED,
     *IN_TWO,
 )
+MEASURED = WITHOUT_TRAINING + TRAINED
 TOGETHER = ("transfer", "clustering")
-"""Measured at once: one training of a system then serves tables 9 and 10."""
+"""At once: one training of a system then serves tables 9 and 10."""
+
+ABOVE_CLS = Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]")
 
 declare(
     Experiment(
@@ -55,10 +65,10 @@ declare(
         baseline="SimCSE",
         rows=ALL,
         claims=(
-            Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
-            Above("MixCSE is above SimCSE", "MixCSE", "SimCSE"),
-            Above("DCLR is above SimCSE", "DCLR", "SimCSE"),
-            Above("DCLR, without its guide, is above SimCSE", UNGUIDED.label, "SimCSE"),
+            ABOVE_CLS,
+            Above("MixCSE is above SimCSE", "MixCSE"),
+            Above("DCLR is above SimCSE", "DCLR"),
+            Above("DCLR, without its guide, is above SimCSE", UNGUIDED.label),
             Above("synonyms as positives cost points", "SimCSE", "SR-BERT"),
             Above("back-translations as positives cost points", "SimCSE", "BT-BERT"),
         ),
@@ -72,11 +82,8 @@ declare(
         columns=(Column("Avg. of 5", over=TRANSFER[:5]), *(Column(name, name) for name in TRANSFER)),
         suites=TOGETHER,
         baseline="SimCSE",
-        rows=(*WITHOUT_TRAINING, *TRAINED),
-        claims=(
-            Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
-            Above("the plain mean of tokens is above SimCSE", "plain, mean of tokens", "SimCSE"),
-        ),
+        rows=MEASURED,
+        claims=(ABOVE_CLS, Above("the plain mean of tokens is above SimCSE", "plain, mean of tokens")),
     )
 )
 
@@ -93,12 +100,12 @@ declare(
         ),
         suites=TOGETHER,
         baseline="SimCSE",
-        rows=(*WITHOUT_TRAINING, *TRAINED),
+        rows=MEASURED,
         claims=(
-            Above("SimCSE is above the plain [CLS]", "SimCSE", "plain, [CLS]"),
+            ABOVE_CLS,
             Above("SimCSE is above static vectors", "SimCSE", "static vectors"),
             *(
-                Above(f"{name} is above SimCSE", name, "SimCSE")
+                Above(f"{name} is above SimCSE", name)
                 for name in ("TSFC-BERT", "ESimCSE-SimCLR", "MixCSE", "EASE", WITHOUT_VECTORS.label)
             ),
         ),
@@ -115,8 +122,8 @@ declare(
         claims=(
             Above("contrast spreads the sentences", "plain, [CLS]", "SimCSE"),
             Above("whitening spreads them further", "SimCSE", "whitening"),
-            Above("PromptBERT spreads them less than SimCSE", "PromptBERT", "SimCSE"),
-            Above("DiffCSE spreads them less than SimCSE", "DiffCSE", "SimCSE"),
+            Above("PromptBERT spreads them less than SimCSE", "PromptBERT"),
+            Above("DiffCSE spreads them less than SimCSE", "DiffCSE"),
         ),
     )
 )

@@ -57,13 +57,13 @@ class Hypothesis:
 
 
 class Above(Hypothesis):
-    """One row scores above a second row: their difference.
+    """One row scores above a second row, the papers' baseline where none is named: their difference.
 
     >>> Above("noise in the negatives costs points", "SimCSE", "+noise").statistic({"SimCSE": 50.0, "+noise": 47.0})
     3.0
     """
 
-    def __init__(self, claim: str, higher: str, lower: str, on: str = "") -> None:
+    def __init__(self, claim: str, higher: str, lower: str = "SimCSE", on: str = "") -> None:
         super().__init__(claim, (higher, lower), on)
 
     @property

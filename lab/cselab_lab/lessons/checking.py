@@ -22,6 +22,9 @@ TIME_LIMIT = 120.0  # seconds for a notebook
 IMPORTED = re.compile(r"^(?:import|from) (?:math|numpy|scipy|sklearn|torch)\b.*[^(]$", re.MULTILINE)
 DEFINED = re.compile(r"^(?:def )?([A-Za-z_]\w*)\s*(?:\(|=)", re.MULTILINE)
 
+Texts = dict[str, str]
+"""The source or the verdict of each exercise, by its name."""
+
 
 @dataclass(frozen=True)
 class Checked:
@@ -84,14 +87,14 @@ def _asked(source: str) -> int:
     return len(re.findall(r"\w+=\.\.\.", source)) if "lesson.guess(" in source else 0
 
 
-def _pieces(notebook: "NotebookNode") -> dict[str, str]:
+def _pieces(notebook: "NotebookNode") -> Texts:
     """The source of the check of each core piece, by the id of the cell that the student writes."""
     cells = notebook.cells
     found = [at for at, cell in enumerate(cells) if "exercise" in tags_of(cell) and "further" not in tags_of(cell)]
     return {cells[at].id: cells[at + 1].source for at in found}
 
 
-def _sources(notebook: "NotebookNode", original: "NotebookNode") -> dict[str, str]:
+def _sources(notebook: "NotebookNode", original: "NotebookNode") -> Texts:
     """What a student wrote for each piece: the cell with its id, else the last one that defines the same name."""
     code = code_cells(notebook)
     by_id = {cell.get("id", ""): cell.source for cell in code}
@@ -109,9 +112,9 @@ def _imports(notebook: "NotebookNode") -> str:
     return "\n".join(line for cell in code_cells(notebook) for line in IMPORTED.findall(cell.source))
 
 
-def _run(pieces: Mapping[str, str], sources: Mapping[str, str], imports: str, time_limit: float) -> dict[str, str]:
+def _run(pieces: Texts, sources: Texts, imports: str, time_limit: float) -> Texts:
     """The verdict on each piece, from a process of its own; a new one goes on after a piece that ends the process."""
-    verdicts: dict[str, str] = {}
+    verdicts: Texts = {}
     while pending := [name for name in pieces if name not in verdicts]:
         said, why = _process({name: [sources[name], pieces[name]] for name in pending}, imports, time_limit)
         verdicts |= said
@@ -119,7 +122,7 @@ def _run(pieces: Mapping[str, str], sources: Mapping[str, str], imports: str, ti
     return verdicts
 
 
-def _process(pieces: Mapping[str, list[str]], imports: str, time_limit: float) -> tuple[dict[str, str], str]:
+def _process(pieces: Mapping[str, list[str]], imports: str, time_limit: float) -> tuple[Texts, str]:
     """The verdicts of the pieces that one process came to, and why it came to no more."""
     token = secrets.token_hex(8)
     why = "error: the process ended"

@@ -42,11 +42,12 @@ def guess(*, unit: str = "", **values: object) -> Guesses:
     return Guesses(dict(values), dict(zip(values, units * len(values), strict=False)))
 
 
+@dataclass
 class Guesses:
     """The guesses of one call of `guess`, kept until the results are known."""
 
-    def __init__(self, values: Mapping[str, object], units: Mapping[str, str]) -> None:
-        self.values, self.units = values, units
+    values: Mapping[str, object]
+    units: Mapping[str, str]
 
     def __repr__(self) -> str:
         guessed = [f"{name} = {_words(value)}" for name, value in self.values.items() if value is not ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from cselab_lab.headless.record import ticked
 
@@ -28,11 +29,11 @@ ANSWERS: dict[str, Sequence[tuple[str, str]]] = {
 """By lesson, for each question: the beginning of a right answer, and where the answer is."""
 
 
+@dataclass
 class Recalled:
     """The answers and what is right: text in a terminal, ticks in a notebook."""
 
-    def __init__(self, lines: Sequence[tuple[bool, str]]) -> None:
-        self.lines = lines
+    lines: Sequence[tuple[bool, str]]
 
     def __repr__(self) -> str:
         return "\n".join(line for _, line in self.lines)

@@ -2,7 +2,7 @@
 
 import inspect
 import sys
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -121,12 +121,16 @@ def _drawn_scores(together: bool, gold_too: bool) -> tuple[Any, Any]:
     return scores(FIRST[rows], gold[0]), scores(SECOND[others], gold[1])
 
 
-def _wrong_interval(statistic: Any = None, together: bool = True, gold_too: bool = True) -> Any:
+def _middle(values: Any, ends: Any = (2.5, 97.5)) -> Any:
+    return np.percentile(values, ends)
+
+
+def _wrong_interval(of_gains: Any = _middle, together: bool = True, gold_too: bool = True) -> Any:
     """An interval with one mistake."""
 
     def interval(*_: Any) -> Any:
         first, second = _drawn_scores(together, gold_too)
-        return 100 * np.asarray(statistic(first, second) if statistic else np.percentile(second - first, [2.5, 97.5]))
+        return 100 * np.asarray(of_gains(second - first))
 
     return interval
 
@@ -178,7 +182,7 @@ PAIRED_BOOTSTRAP = Exercise(
     Example("the interval of 20 made-up pairs", (FIRST, SECOND, GOLD, RESAMPLES), EXPECTED, tolerance=0.25 * SPREAD),
     Check(
         "two encoders that rank all pairs alike never differ: 0 to 0",
-        lambda interval: np.allclose(numbers_of(interval(FIRST, np.log(FIRST), GOLD, 50)), 0, atol=1e-5),
+        lambda interval: np.allclose(_ends(interval, FIRST, np.log(FIRST)), 0, atol=1e-5),
         "are the encoders scored on the same rows?",
     ),
     Check(
@@ -204,24 +208,22 @@ PAIRED_BOOTSTRAP = Exercise(
             together=False
         ),
         "The gold grades must be drawn along with the predictions.": _wrong_interval(gold_too=False),
-        "Second minus first.": _wrong_interval(lambda first, second: np.percentile(first - second, [2.5, 97.5])),
+        "Second minus first.": _wrong_interval(lambda gains: _middle(-gains)),
         "np.percentile counts from 0 to 100: the ends are 2.5 and 97.5.": tuple(
-            _wrong_interval(lambda first, second, ends=ends: np.percentile(second - first, ends))
+            _wrong_interval(partial(_middle, ends=ends))
             for ends in ([5, 95], [0, 95], [5, 100], [0.5, 99.5], [0.025, 0.975])
         ),
-        "That is the interval of the second's score, not of its gain.": _wrong_interval(
-            lambda first, second: np.percentile(second, [2.5, 97.5])
+        "That is the interval of the second's score, not of its gain.": (
+            lambda *_: 100 * _middle(_drawn_scores(True, True)[1])
         ),
         "The gains are not symmetric: use their percentiles, not mean +- 1.96 deviations.": _wrong_interval(
-            lambda first, second: (second - first).mean() + 1.96 * (second - first).std() * np.array([-1, 1])
+            lambda gains: gains.mean() + 1.96 * gains.std() * np.array([-1, 1])
         ),
         "The spread of the gains is the uncertainty: do not divide it by the root of the resamples.": _wrong_interval(
-            lambda first, second: (
-                (second - first).mean() + 1.96 * (second - first).std() / RESAMPLES**0.5 * np.array([-1, 1])
-            )
+            lambda gains: gains.mean() + 1.96 * gains.std() / RESAMPLES**0.5 * np.array([-1, 1])
         ),
         "The smallest and the largest gain are not a 95 % interval.": _wrong_interval(
-            lambda first, second: [(second - first).min(), (second - first).max()]
+            lambda gains: [gains.min(), gains.max()]
         ),
     },
     piece="my_interval",

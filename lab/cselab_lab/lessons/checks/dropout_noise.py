@@ -83,6 +83,7 @@ _contrast = Solution("05_dropout_noise", "my_contrast")
 _off_dropout = Solution("05_dropout_noise", "my_off_dropout")
 _ANGLES = (0.0, 60.0, 130.0), (20.0, 50.0, 160.0), (10.0, 80.0, 170.0), (35.0, 130.0, 220.0)  # degrees
 _VIEWS = tuple(at(*degrees) for degrees in _ANGLES)  # anchor, positive, left (or clean), right
+_SCALED = tuple(length * view for length, view in zip((0.5, 0.8, 0.7, 0.6), _VIEWS, strict=True))
 _RIGHT_ANGLES = torch.eye(3)[:2]
 
 
@@ -106,11 +107,7 @@ TWO_PAIRS = Exercise(
         math.log1p(math.exp(-1)),
     ),
     Example("positives from the first two, negatives from the rest", (*_VIEWS, 0.5), _by_angles(0.5, 1.0, right=3)),
-    Example(
-        "the lengths of the vectors do not matter",
-        (0.5 * _VIEWS[0], 0.8 * _VIEWS[1], 0.7 * _VIEWS[2], 0.6 * _VIEWS[3], 0.5),
-        _by_angles(0.5, 1.0, right=3),
-    ),
+    Example("the lengths of the vectors do not matter", (*_SCALED, 0.5), _by_angles(0.5, 1.0, right=3)),
     Example("a temperature of 0.005 does not overflow", (*_VIEWS, 0.005), _by_angles(0.005, 1.0, right=3)),
     right_gradient(_contrast, *_VIEWS, 0.5, for_training=True),
     solution=_contrast,
@@ -154,11 +151,7 @@ OFF_DROPOUT = Exercise(
     ),
     Example("positives are noisy, negatives clean on both sides", (*_VIEWS[:3], 0.5), _by_angles(0.5, 1.0)),
     Example("m = 3 counts each negative three times", (*_VIEWS[:3], 0.5, 3.0), _by_angles(0.5, 3.0)),
-    Example(
-        "the lengths of the vectors do not matter",
-        (0.5 * _VIEWS[0], 0.8 * _VIEWS[1], 0.7 * _VIEWS[2], 0.5),
-        _by_angles(0.5, 1.0),
-    ),
+    Example("the lengths of the vectors do not matter", (*_SCALED[:3], 0.5), _by_angles(0.5, 1.0)),
     Example("a temperature of 0.005 does not overflow", (*_VIEWS[:3], 0.005), _by_angles(0.005, 1.0)),
     right_gradient(
         _off_dropout, *_VIEWS[:3], 0.5, hint=f"Off-dropout turns off the noise, not the learning. {AS_IT_IS}"
