@@ -86,7 +86,7 @@ def explain_score(encoder: str, task: str, expected: str, form: str, **given: An
     """
     from cselab_lab.diagnosis import explain_score as explain
 
-    model = options.open_encoder(encoder, given["pooling"], given["device"])
+    model = options.open_encoder(encoder, given)
     explanation = explain(model, task, expected, given["data"], given["changes"])
     options.print_result(explanation, form)
     return not explanation.explained
@@ -111,7 +111,7 @@ def words(encoder: str, first: str, second: str, posthoc: str | None, fit: str |
     from cselab_lab.tables import table
 
     options.check_fit(posthoc, fit)
-    model = options.open_encoder(encoder, given["pooling"], given["device"])
+    model = options.open_encoder(encoder, given)
     parts = explain_cosine(fitted(model, posthoc, fit or "world") if posthoc else model, first, second)
     if form == "json":
         plain = {

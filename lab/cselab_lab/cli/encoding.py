@@ -49,7 +49,7 @@ def encode(
     from cselab.encoders.streaming import encode_to_file
 
     how = {"normalize_embeddings": given.pop("normalize"), "prompt_name": given.pop("prompt_name")}
-    model = options.over_processes(context, options.open_encoder(encoder, **given))
+    model = options.over_processes(context, options.open_encoder(encoder, given))
     if output.suffix == ".npy":
         vectors: Any = encode_to_file(model, sentences, output, batch_size, **how)
     else:
@@ -83,7 +83,7 @@ def search(
     options.print_column(file, column)
     import numpy as np
 
-    model = options.open_encoder(encoder, given["pooling"], given["device"])
+    model = options.open_encoder(encoder, given)
     queries = model.encode(list(query), normalize_embeddings=True, prompt_name=given["prompt_name"])
     numbers, scores = list(lines), model.encode(list(lines.values()), normalize_embeddings=True) @ queries.T
     for place, text in enumerate(query):

@@ -143,7 +143,7 @@ def baselines(encoder: str, fit: str, json_file: Path | None, form: str, **given
     from cselab.evaluators import evaluate_beside
 
     suites, tasks = _suites_and_tasks(given)
-    model = options.open_encoder(encoder, given["pooling"], given["device"])
+    model = options.open_encoder(encoder, given)
     by_name = evaluate_beside(model, suites, given["data"], tasks, text=fit)
     options.print_table({name: scores.scores for name, scores in by_name.items()}, form)
     for name, scores in by_name.items():

@@ -321,11 +321,12 @@ def over_processes(context: click.Context, encoder: Any) -> Any:
     return DistributedEncoder(encoder)
 
 
-def open_encoder(name: str, pooling: str | None, device: str | None, **options: Any) -> Any:
-    """An encoder on a device."""
+def open_encoder(name: str, given: dict[str, Any]) -> Any:
+    """An encoder on the device, and with the pooling and precision, that a command was given."""
     from cselab.encoders.encoder import SentenceEncoder
 
-    return SentenceEncoder.from_pretrained(name, pooling=pooling, device=accelerator(device), **options)
+    how = {"pooling": given["pooling"], "precision": given.get("precision", "fp32")}
+    return SentenceEncoder.from_pretrained(name, device=accelerator(given["device"]), **how)
 
 
 def accelerator(device: str | None) -> "torch.device":

@@ -316,8 +316,8 @@ def _scores(row: dict[str, Any]) -> str:
 
 def _result(run: "Run") -> dict[str, Any]:
     best = run.best or {}
-    row = {"dev": best.get("score"), "alignment": best.get("alignment"), "uniformity": best.get("uniformity")}
-    return {name: value for name, value in row.items() if value is not None} | {
+    measured = {"dev": best.get("score")} | best
+    return {name: measured[name] for name in DIGITS if measured.get(name) is not None} | {
         "best step": best.get("step", run.history[-1]["step"]),
         "seconds": round(run.seconds),
         "encoder": str(run.output),

@@ -112,11 +112,10 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
     1 of 1 neighbours are tied. Ranks hold for all systems together with 95 % confidence; ...
     paired t-tests by Holm, over 3 units.
     """
-    frame, what, notes = _frame(scores)
+    frame, what, notes, known = _frame(scores)
     if twice := [str(name) for name in frame.columns[frame.columns.duplicated()]]:
         raise DataError(f"{what}: several columns are called {', '.join(twice)}: rename them, or keep one of each")
-    known = isinstance(scores, str | Path) and (Path(scores).is_dir() or Path(scores).suffix == ".json")
-    table, more = (frame, []) if known else _tasks(_wide(frame, what), what)  # MTEB's results are of tasks
+    table, more = (frame, []) if known else _tasks(_wide(frame, what), what)
     notes += more
     if len(table) < 2 or table.shape[1] < 2:
         raise ValueError(
@@ -127,14 +126,14 @@ def tie_table(scores: "str | Path | pandas.DataFrame | Mapping[str, Mapping[str,
     return TieTable([str(name) for name in table.index], ranking, f"over {table.shape[1]} units", "\n".join(notes))
 
 
-def _frame(scores: Any) -> "tuple[pandas.DataFrame, str, list[str]]":
-    """The table, its name for errors, and notes on omitted columns."""
+def _frame(scores: Any) -> "tuple[pandas.DataFrame, str, list[str], bool]":
+    """The table, its name for errors, notes on omitted columns, and whether all are tasks, as in MTEB's results."""
     from pandas import DataFrame
 
     if isinstance(scores, DataFrame):
-        return scores, "the table", []
+        return scores, "the table", [], False
     if isinstance(scores, Mapping):
-        return DataFrame.from_dict(scores, orient="index"), "the table", []
+        return DataFrame.from_dict(scores, orient="index"), "the table", [], False
     if not isinstance(scores, str | Path):
         raise TypeError(
             f"scores are {scores!r:.60}; expected a file or folder, a DataFrame, or {{system: {{task: score}}}}"
@@ -146,10 +145,10 @@ def _frame(scores: Any) -> "tuple[pandas.DataFrame, str, list[str]]":
 
         by_model = read_results(file)
         shared, notes = shared_scores([of_model.records for of_model in by_model.values()])
-        return DataFrame(shared, index=list(by_model)), str(file), notes
+        return DataFrame(shared, index=list(by_model)), str(file), notes, True
     names, rows = read_table(file)
     columns = [name or f"unnamed {place}" for place, name in enumerate(names)]
-    return DataFrame((row for _, row in rows if any(row)), columns=columns), str(file), []
+    return DataFrame((row for _, row in rows if any(row)), columns=columns), str(file), [], False
 
 
 def _parsed(column: "pandas.Series") -> "tuple[pandas.Series, pandas.Series]":
@@ -188,8 +187,7 @@ def _numbers(column: "pandas.Series", what: str) -> "pandas.Series":
 def _wide(frame: "pandas.DataFrame", what: str) -> "pandas.DataFrame":
     """A row per system, a column per unit."""
     lower = {str(name).strip().lower(): name for name in frame.columns}
-    system = next((lower[name] for name in SYSTEM if name in lower), None)
-    value = next((lower[name] for name in VALUE if name in lower), None)
+    system, value = (next((lower[name] for name in names if name in lower), None) for names in (SYSTEM, VALUE))
     if system is not None and value is not None and len(frame.columns) >= 3:
         units = [lower[name] for name in TASK if name in lower] or [
             name for name in frame.columns if name not in (system, value)

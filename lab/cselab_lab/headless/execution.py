@@ -11,6 +11,9 @@ from typing import Any
 
 import nbformat
 
+Echo = Callable[[str], None]
+"""Receives each line of the progress."""
+
 
 def execute(
     notebook: nbformat.NotebookNode,
@@ -18,7 +21,7 @@ def execute(
     parameters: Mapping[str, object],
     folder: Path,
     timeout: float | None,
-    echo: Callable[[str], None],
+    echo: Echo,
 ) -> list[str]:
     """Run the cells in `folder` and write the notebook with its outputs, up to the first failed cell.
 
@@ -107,7 +110,7 @@ class _Progress:
     Given to papermill as the file for the cells' stdout and stderr.
     """
 
-    def __init__(self, notebook: nbformat.NotebookNode, passed: int, echo: Callable[[str], None]) -> None:
+    def __init__(self, notebook: nbformat.NotebookNode, passed: int, echo: Echo) -> None:
         code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
         code = [cell for cell in code if "skip-execution" not in cell.metadata.get("tags", ())]
         self.total = len(code) + bool(passed)  # papermill adds a cell with the parameters passed

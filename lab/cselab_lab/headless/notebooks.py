@@ -7,7 +7,7 @@ parameters. Here such runs are refused before the first cell.
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from cselab._util.versions import versions
 from cselab._util.writing import make_folder, write_text
 from cselab_lab.parameters import parameters_of, typed_parameters
 
-from .execution import execute
+from .execution import Echo, execute
 from .notebook_folder import bundled_notebooks, find_notebooks, fingerprint, output_data, read_notebook
 from .page import link_pages, write_page
 from .record import MIME_TYPE
@@ -44,7 +44,7 @@ def run_notebooks(
     changed: bool = False,
     timeout: float | None = None,
     quiet: bool = False,
-    echo: Callable[[str], None] = print_now,
+    echo: Echo = print_now,
 ) -> list[NotebookResult]:
     """Run notebooks from top to bottom and compare their numbers with the recorded numbers.
 
@@ -185,7 +185,7 @@ def _ran_as_it_is(result: NotebookResult) -> bool:
     return last.get("state") == result.state
 
 
-def _run(result: NotebookResult, timeout: float | None, tell: Callable[[str], None]) -> None:
+def _run(result: NotebookResult, timeout: float | None, tell: Echo) -> None:
     folder = result.source.parent
     result.executed.parent.mkdir(parents=True, exist_ok=True)
     started = time.monotonic()
@@ -221,11 +221,7 @@ def _compare(result: NotebookResult, overrides: Mapping[str, object], recorded: 
 
 
 def _record_anew(
-    result: NotebookResult,
-    over_seeds: Mapping[int, NotebookResult],
-    recorded: Path,
-    timeout: float | None,
-    tell: Callable[[str], None],
+    result: NotebookResult, over_seeds: Mapping[int, NotebookResult], recorded: Path, timeout: float | None, tell: Echo
 ) -> None:
     others = {seed: other for seed, other in over_seeds.items() if other is not result}
     for seed, other in others.items() if not result.failures else ():
@@ -240,7 +236,7 @@ def _record_anew(
     result.notes.append(f"recorded numbers written: {file}")
 
 
-def _tell(result: NotebookResult, echo: Callable[[str], None]) -> None:
+def _tell(result: NotebookResult, echo: Echo) -> None:
     for line in comparison_lines(result):
         echo(f"  {line}")
     for note in result.notes:
