@@ -30,12 +30,8 @@ CLASSIFICATION_ROWS = {
 
 CLASSIFICATION_TASKS = tuple(CLASSIFICATION_ROWS)
 
-CLASSES = {
-    "MR": ("negative", "positive"),
-    "CR": ("negative", "positive"),
+CLASSES = dict.fromkeys(("MR", "CR", "MPQA", "SST-2"), ("negative", "positive")) | {
     "SUBJ": ("subjective", "objective"),
-    "MPQA": ("negative", "positive"),
-    "SST-2": ("negative", "positive"),
     "TREC": ("ABBR", "DESC", "ENTY", "HUM", "LOC", "NUM"),
     "MRPC": ("different", "paraphrase"),
 }
@@ -51,7 +47,6 @@ FILES_BY_SPLIT = {
     "TREC": {"train": "TREC/train_5500.label", "test": "TREC/TREC_10.label"},
     "MRPC": {split: f"MRPC/msr_paraphrase_{split}.txt" for split in ("train", "test")},
 }
-LATIN_1 = ("MR", "CR", "SUBJ", "MPQA", "TREC")
 KNOWN_DAMAGE = {
     (
         "SUBJ/subj.subjective",
@@ -158,7 +153,7 @@ def load_classification(task: str, root: str | Path | None = None, split: str = 
 def _one_split(path: Path, task: str) -> list[LabelledRow]:
     """SST-2, TREC, MRPC: label and text on each line."""
     row_from = {"SST-2": _sst_row, "TREC": _trec_row, "MRPC": _mrpc_row}[task]
-    encoding, header = "latin-1" if task in LATIN_1 else "utf-8", "Quality" if task == "MRPC" else ""
+    encoding, header = "latin-1" if task == "TREC" else "utf-8", "Quality" if task == "MRPC" else ""
     return [row_from(fields, place) for place, fields in read_fields(path, encoding, header)]
 
 

@@ -23,6 +23,9 @@ from .tables import (
     text_column,
 )
 
+NumberedTexts = Iterator[tuple[int, str]]
+"""Each text with the number of its line."""
+
 
 @checked
 def read_sentences(path: str | Path, column: str | None = None, every_row: bool = False) -> Iterator[str]:
@@ -48,9 +51,7 @@ def read_sentences(path: str | Path, column: str | None = None, every_row: bool 
     return (sentence for _, sentence in numbered_sentences(path, column, every_row))
 
 
-def numbered_sentences(
-    path: str | Path, column: str | None = None, every_row: bool = False
-) -> Iterator[tuple[int, str]]:
+def numbered_sentences(path: str | Path, column: str | None = None, every_row: bool = False) -> NumberedTexts:
     """The sentences of a corpus as `read_sentences` gives them, each with the number of its line, from 1 on."""
     if every_row and (empty := [number for number, text in _numbered(path, column) if is_blank(text)]):
         raise DataError(f"{path}: {_without_text(empty)}: every row must have text; fill these rows or delete them")
@@ -61,7 +62,7 @@ def numbered_sentences(
     return chain([first], sentences)
 
 
-def _numbered(path: str | Path, column: str | None) -> Iterator[tuple[int, str]]:
+def _numbered(path: str | Path, column: str | None) -> NumberedTexts:
     table = text_column(path, column)
     if table is not None:
         return ((number, text) for number, (text,) in table[1])
@@ -94,7 +95,7 @@ def _check_plain(path: str | Path, first: str) -> None:
         )
 
 
-def _with_text(path: str | Path, rows: Iterable[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+def _with_text(path: str | Path, rows: NumberedTexts) -> NumberedTexts:
     """The rows with text; at the end, or when reading stops, a warning counts the skipped rows."""
     empty: list[int] = []
     found = False

@@ -20,8 +20,11 @@ from cselab._util.checksums import CheckpointError
 from cselab._util.reading import NOT_FETCHED, is_pointer, parse_json
 from cselab._util.writing import written_whole
 
+Tensors = Mapping[str, Tensor]
+"""By their names."""
 
-def tensors_hash(tensors: Mapping[str, Tensor]) -> str:
+
+def tensors_hash(tensors: Tensors) -> str:
     """SHA-256 over names, dtypes, shapes and bytes; the same for the same tensors on any device."""
     digest = hashlib.sha256()
     for name in sorted(tensors):
@@ -31,7 +34,7 @@ def tensors_hash(tensors: Mapping[str, Tensor]) -> str:
     return digest.hexdigest()
 
 
-def save_checkpoint(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
+def save_checkpoint(path: Path, tensors: Tensors, info: Mapping[str, Any]) -> None:
     """Write tensors and JSON-able `info` to `path`; a reader sees the old file or the new one, never a torn one."""
     path = Path(path)
     # clone: safetensors refuses tensors that share memory (tied weights)
@@ -77,7 +80,7 @@ def checkpoint_errors(file: Path, *also: type[Exception]) -> Iterator[None]:
         raise CheckpointError(f"{file} {NOT_FETCHED if is_pointer(file) else why}") from None
 
 
-def _checksum(tensors: Mapping[str, Tensor], info: str) -> str:
+def _checksum(tensors: Tensors, info: str) -> str:
     return hashlib.sha256(f"{tensors_hash(tensors)} {info}".encode()).hexdigest()
 
 
@@ -100,7 +103,7 @@ def pack(prefix: str, state: Mapping[str, Any]) -> tuple[dict[str, Tensor], dict
     return tensors, walk(prefix, state)
 
 
-def unpack(tensors: Mapping[str, Tensor], tree: Mapping[str, Any]) -> Any:
+def unpack(tensors: Tensors, tree: Mapping[str, Any]) -> Any:
     """The state_dict, the inverse of `pack`."""
     if "tensor" in tree:
         return tensors[tree["tensor"]]

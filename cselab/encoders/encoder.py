@@ -253,14 +253,8 @@ class SentenceEncoder(nn.Module):
             OSError: the folder cannot be written; its previous content remains.
         """
         self._check_trained()
-        settings = {
-            "pooling": self.pooling,
-            "representation": self.representation,
-            "max_length": self.max_length,
-            "normalize": self.normalize,
-            "template": self.template,
-            **{option: getattr(self, option) for option in OPTIONAL},
-        }
+        saved = ("pooling", "representation", "max_length", "normalize", "template", *OPTIONAL)
+        settings = {name: getattr(self, name) for name in saved}
         trained = self.head is not None and "head" not in self.untrained
         head = list(self.head.dense_layers()) if trained else []
         with folder_written_whole(Path(path), last="config.json") as aside:
@@ -425,12 +419,13 @@ class SentenceEncoder(nn.Module):
 
     def weights_hash(self) -> str:
         """SHA-256 of the weights that make the representation; equal hashes give equal vectors."""
-        tensors = {f"backbone.{name}": value for name, value in self.backbone.state_dict().items()}
-        if self.prefix is not None:
-            tensors |= {f"prefix.{name}": value for name, value in self.prefix.state_dict().items()}
+        parts = {"backbone": self.backbone, "prefix": self.prefix}
         if self.representation == "head":
-            tensors |= {f"head.{name}": value for name, value in self.head.state_dict().items()}
-        return tensors_hash(tensors)
+            parts["head"] = self.head
+        states = {part: module.state_dict() for part, module in parts.items() if module is not None}
+        return tensors_hash(
+            {f"{part}.{name}": value for part, state in states.items() for name, value in state.items()}
+        )
 
     @checked
     def tokenize(

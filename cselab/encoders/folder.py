@@ -22,7 +22,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 from tokenizers import normalizers
-from torch import nn
+from torch import Tensor, nn
 
 from cselab._util.arguments import PositiveInt, accepts, allowed
 from cselab._util.checksums import add_checksums, verify_checksums
@@ -47,6 +47,7 @@ TRANSFORMER_FILES = tuple(
 )
 """The first existing file of these holds the settings of the module Transformer."""
 
+_OF_SENTENCES = dict.fromkeys(("module_input_name", "module_output_name"), ("sentence_embedding",))
 WITHOUT_EFFECT: dict[str, dict[str, tuple[Any, ...]]] = {
     "Transformer": {
         "transformer_task": ("feature-extraction",),
@@ -54,8 +55,8 @@ WITHOUT_EFFECT: dict[str, dict[str, tuple[Any, ...]]] = {
         "module_output_name": ("token_embeddings",),
     },
     "Pooling": {"include_prompt": (True,)},
-    "Dense": {"module_input_name": ("sentence_embedding",), "module_output_name": ("sentence_embedding",)},
-    "Normalize": {"module_input_name": ("sentence_embedding",), "module_output_name": ("sentence_embedding",)},
+    "Dense": _OF_SENTENCES,
+    "Normalize": _OF_SENTENCES,
 }
 """Values of settings of sentence-transformers' modules that do not change vectors: cselab refuses different values."""
 
@@ -121,7 +122,8 @@ def _inside(folder: Path, name: Any) -> Path:
     return inner
 
 
-def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None:
+def _dense(linear: nn.Linear, activation: nn.Module) -> tuple[FolderSettings, dict[str, Tensor]]:
+    """The config and the weights of a module Dense."""
     kind = type(activation)
     config = {
         "in_features": linear.in_features,
@@ -129,9 +131,7 @@ def _write_dense(folder: Path, linear: nn.Linear, activation: nn.Module) -> None
         "bias": linear.bias is not None,
         "activation_function": f"{kind.__module__}.{kind.__name__}",
     }
-    _write_json(folder / "config.json", config)
-    state = {f"linear.{name}": tensor.detach().cpu().contiguous() for name, tensor in linear.state_dict().items()}
-    save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
+    return config, {f"linear.{name}": weights.cpu().contiguous() for name, weights in linear.state_dict().items()}
 
 
 def _read_dense(folder: Path) -> DenseLayer:
@@ -201,30 +201,31 @@ def save_folder(
         {"max_seq_length": settings["max_length"], "do_lower_case": _lowers(tokenizer)},
     )
 
-    def add(kind: str, content: FolderSettings | None = None) -> Path:
+    def add(kind: str, content: FolderSettings | None = None, weights: dict[str, Tensor] | None = None) -> str:
         folder = path / f"{len(modules)}_{kind}"
         folder.mkdir(exist_ok=True)
         if content is not None:
             _write_json(folder / "config.json", content)
+        if weights is not None:
+            save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
         modules.append((folder.name, kind))
-        return folder
+        return folder.name
 
     if several_layers:
         first, last = (index % (config.num_hidden_layers + 1) for index in pooling.layers)
-        folder = add(
-            "WeightedLayerPooling",
-            {"word_embedding_dimension": width, "layer_start": first, "num_hidden_layers": config.num_hidden_layers},
-        )
         weights = torch.zeros(last - first + 1)
         weights[0] = weights[-1] = 1.0
-        save_file({"layer_weights": weights}, folder / "model.safetensors", metadata={"format": "pt"})
+        add(
+            "WeightedLayerPooling",
+            {"word_embedding_dimension": width, "layer_start": first, "num_hidden_layers": config.num_hidden_layers},
+            {"layer_weights": weights},
+        )
     if pooling.counts == "mask":  # a mean in which only [MASK] has weight
         vocabulary = tokenizer.convert_ids_to_tokens(range(len(tokenizer)))
         words = {"vocab": vocabulary, "word_weights": {tokenizer.mask_token: 1.0}, "unknown_word_weight": 0.0}
-        folder = add("WordWeights", words)
         table = torch.zeros(len(vocabulary), 1)
         table[tokenizer.mask_token_id] = 1.0
-        save_file({"emb_layer.weight": table}, folder / "model.safetensors", metadata={"format": "pt"})
+        add("WordWeights", words, {"emb_layer.weight": table})
     add(
         "Pooling",
         {
@@ -235,13 +236,8 @@ def save_folder(
         },
     )
     if pooling.pooler:
-        folder = add("Dense")
-        _write_dense(folder, backbone.pooler.dense, nn.Tanh())
-    head_folders = []
-    for linear, activation in head:
-        folder = add("Dense")
-        _write_dense(folder, linear, activation)
-        head_folders.append(folder.name)
+        add("Dense", *_dense(backbone.pooler.dense, nn.Tanh()))
+    head_folders = [add("Dense", *_dense(*layer)) for layer in head]
     if settings["normalize"]:
         add("Normalize")
     listed = [

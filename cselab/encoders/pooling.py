@@ -20,15 +20,18 @@ from cselab._util.arguments import check_choice
 Vectors = Float[Tensor, "n d"]
 """A row a sentence."""
 
-Layers = Sequence[Float[Tensor, "n t d"]]
+Layer = Float[Tensor, "n t d"]
+Layers = Sequence[Layer]
+Counted = Int[Tensor, "n t"]
+"""1 for each token of a sentence that is pooled."""
 
 
-def first_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Vectors:
+def first_token(layer: Layer, counted: Counted) -> Vectors:
     """The vector of the first token where `counted` is 1: [CLS] or <s>, also of rows that are padded on the left."""
     return layer[torch.arange(len(layer), device=layer.device), counted.argmax(1)]
 
 
-def last_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Vectors:
+def last_token(layer: Layer, counted: Counted) -> Vectors:
     """The vector of the last token where `counted` is 1, padded on either side. In a decoder, where a token sees only
     earlier tokens, this is the only token that has seen the sentence.
 
@@ -39,7 +42,7 @@ def last_token(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Ve
     return layer[torch.arange(len(layer), device=layer.device), last]
 
 
-def mean_tokens(layer: Float[Tensor, "n t d"], counted: Int[Tensor, "n t"]) -> Vectors:
+def mean_tokens(layer: Layer, counted: Counted) -> Vectors:
     """Mean over the tokens where `counted` is 1 (the attention mask: everything but padding).
 
     [CLS] and [SEP] are counted, as in sentence-transformers and SimCSE. A row without counted tokens gives zeros.
@@ -64,7 +67,7 @@ class Pooling:
     counts: str = "all"
     pooler: bool = False
 
-    def __call__(self, layers: Layers, counted: Int[Tensor, "n t"]) -> Vectors:
+    def __call__(self, layers: Layers, counted: Counted) -> Vectors:
         """Pool hidden states; `counted` marks the tokens of a mean."""
         pool = {"first": first_token, "last": last_token}.get(self.counts, mean_tokens)
         vectors = [pool(layers[index], counted) for index in self.layers]

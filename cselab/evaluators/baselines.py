@@ -15,14 +15,13 @@ from jaxtyping import Float
 
 from cselab._util.arguments import NonNegativeInt, PositiveInt, Texts, checked
 from cselab.data import read_sentences
-from cselab.data.pairs import PairSource
 from cselab.encoders.any_encoder import as_encoder, encode
 from cselab.encoders.speed import Precision
 from cselab.metrics.degenerate import DegenerateEmbeddings, require_sound
 
-from .evaluation import evaluate
+from .evaluation import Suites, evaluate
 from .records import Scores
-from .task import Source, Suite
+from .task import Source
 from .vectors import Encoder, Matrix, NeedsVectors, PairScorer, name_of
 from .world import the_world
 
@@ -272,7 +271,7 @@ def with_baselines(
 @checked
 def evaluate_beside(
     encoder: Encoder,
-    suite: str | Suite | PairSource | Sequence[str | Suite],
+    suite: Suites,
     data: Source = None,
     tasks: Sequence[str] | None = None,
     *,

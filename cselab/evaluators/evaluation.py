@@ -20,11 +20,14 @@ from .suites import SUITES, suites_named, tasks_by_suite
 from .task import Collected, Source, Suite, Task
 from .vectors import Encoded, Encoder, NeedsVectors, PairScorer, Scorer, encode_distinct, name_of
 
+Suites = str | Suite | PairSource | Sequence[str | Suite]
+"""One or several suites, as `evaluate` takes them."""
+
 
 @checked
 def evaluate(
     encoder: Encoder | PairScorer,
-    suite: str | Suite | PairSource | Sequence[str | Suite],
+    suite: Suites,
     data: Source = None,
     tasks: Sequence[str] | None = None,
     *,
@@ -97,12 +100,7 @@ def evaluate(
     return scores
 
 
-def _collect(
-    suite: str | Suite | PairSource | Sequence[str | Suite],
-    data: Source,
-    tasks: Sequence[str] | None,
-    options: dict[str, Any],
-) -> Collected:
+def _collect(suite: Suites, data: Source, tasks: Sequence[str] | None, options: dict[str, Any]) -> Collected:
     source: Any = suite
     if is_pairs(suite) and not (isinstance(suite, str) and suite in SUITES):
         return Collected([STS(**options).task(as_pairs(source))], {})

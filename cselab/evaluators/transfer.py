@@ -30,6 +30,9 @@ from .vectors import Encoded, Scorer
 
 SENTEVAL_SEED = 1111
 
+Features = Float[np.ndarray, "n d"]
+"""A row a sentence or pair."""
+
 LONG_WORK = 50_000  # folds x rows from which on progress is shown
 
 
@@ -122,12 +125,7 @@ def trials_of(y: Classes, sizes: dict[str, int], k: int) -> list[FoldTrial]:
 
 
 def transfer(
-    x: Float[np.ndarray, "n d"],
-    y: Classes,
-    sizes: dict[str, int],
-    classes: int,
-    protocol: Protocol,
-    name: str = "classifiers",
+    x: Features, y: Classes, sizes: dict[str, int], classes: int, protocol: Protocol, name: str = "classifiers"
 ) -> Transferred:
     """Choose penalties, train and test by `trials_of`.
 
@@ -168,7 +166,7 @@ def transfer(
     )
 
 
-def pair_features(u: Float[np.ndarray, "n d"], v: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n _e"]:
+def pair_features(u: Features, v: Features) -> Float[np.ndarray, "n _e"]:
     """|u - v| and u * v side by side, the features of a pair (MRPC) in SentEval's classifier."""
     return np.concatenate([np.abs(u - v), u * v], axis=1)
 

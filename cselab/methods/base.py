@@ -41,6 +41,9 @@ FAMILIES = {
 Rows = Sequence[Any]
 """Rows of a corpus, or a batch of them: texts, or tuples of the method's `columns`."""
 
+Hyperparameters = dict[str, Any]
+"""By their names."""
+
 
 class Views:
     """The vectors of a batch: an anchor, its positives, and any further vectors that the method names.
@@ -180,12 +183,12 @@ class Method(nn.Module):
     title: ClassVar[str]
     family: ClassVar[str] = "own"
     columns: ClassVar[tuple[str, ...]] = ("sentence",)
-    variants: ClassVar[dict[str, dict[str, Any]]] = {"paper": {}}
+    variants: ClassVar[dict[str, Hyperparameters]] = {"paper": {}}
     recipes: ClassVar[dict[str, Recipe]] = {}
     positives_by_dropout: ClassVar[bool] = False
     negatives_in_batch: ClassVar[bool] = True
     needs_capitals: ClassVar[bool] = False
-    small: ClassVar[dict[str, Any]] = {}
+    small: ClassVar[Hyperparameters] = {}
     head: Literal["mlp", "none"] = "mlp"
     representation: Literal["backbone", "head"] = "backbone"
 
@@ -209,7 +212,7 @@ class Method(nn.Module):
         self.generator = torch.Generator().manual_seed(0)
 
     @classmethod
-    def hyperparameters(cls) -> dict[str, Any]:
+    def hyperparameters(cls) -> Hyperparameters:
         """Names and default values of the hyper-parameters."""
         own = [part for part in reversed(cls.__mro__) if issubclass(part, Method) and part is not Method]
         names = [name for part in [*own, Method] for name in _annotated(part)]
@@ -219,19 +222,19 @@ class Method(nn.Module):
     def _annotation(cls, name: str) -> Any:
         return next(_annotated(part)[name] for part in cls.__mro__ if name in _annotated(part))
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> Hyperparameters:
         """The hyper-parameters of this instance, JSON-able, as a run records them."""
         return {"variant": self.variant} | {name: getattr(self, name) for name in self.hyperparameters()}
 
     @classmethod
-    def resolved(cls, config: Any, **given: Any) -> dict[str, Any]:
+    def resolved(cls, config: Any, **given: Any) -> Hyperparameters:
         """The settings that a run has on an encoder with this config of transformers, where these are `given`."""
         method = cls(**given)
         method.resolve_defaults(config)
         return method.settings()
 
     @classmethod
-    def changes(cls, variant: str, config: Any) -> dict[str, Any]:
+    def changes(cls, variant: str, config: Any) -> Hyperparameters:
         """The changes of a variant for an encoder with this config, as a run resolves them.
 
         >>> from transformers import BertConfig
@@ -343,13 +346,19 @@ class Method(nn.Module):
 
 
 @cache
-def _annotated(part: type) -> dict[str, Any]:
+def _annotated(part: type) -> Hyperparameters:
     notes = inspect.get_annotations(part, eval_str=True)  # a file may import annotations from __future__
     return {
         name: note
         for name, note in notes.items()
         if issubclass(part, Method) and not str(note).startswith("typing.ClassVar") and name in vars(part)
     }
+
+
+def at_head_lr(method: Any, encoder: SentenceEncoder) -> list[dict[str, Any]]:
+    """`Method.groups` of a method whose head and own weights learn at the rate `head_lr`."""
+    fresh = [*encoder.head.parameters(), *method.parameters()]
+    return [{"params": list(encoder.backbone.parameters())}, {"params": fresh, "lr": method.head_lr}]
 
 
 METHODS: dict[str, type[Method]] = {}

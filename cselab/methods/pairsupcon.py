@@ -1,7 +1,6 @@
 """PairSupCon (Zhang et al. 2021): entailed pairs contrasted with near negatives first, and a classifier of pairs."""
 
 from math import inf, log
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +10,8 @@ from torch import Tensor
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce
 from cselab.losses.contrast import cosine_matrix, on_diagonal
-from cselab.methods import Encode, Head, Method, Recipe, Rows, SentenceEncoder, Setup, Vectors, Views, register
+from cselab.methods import Encode, Head, Method, Recipe, Rows, Setup, Vectors, Views, register
+from cselab.methods.base import at_head_lr
 from cselab.methods.hyperparameters import NonNegativeFloat, PositiveFloat, PositiveInt
 
 
@@ -46,9 +46,7 @@ class PairSupCon(Method):
         self.classifier = setup.linear(3 * width, 2, bias=False)
         return ProjectionHead(width, self.width, setup.generator)
 
-    def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
-        fresh = [*encoder.head.parameters(), *self.parameters()]
-        return [{"params": list(encoder.backbone.parameters())}, {"params": fresh, "lr": self.head_lr}]
+    groups = at_head_lr
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         u, entailed, denied = encode(*(self.column(batch, name) for name in self.columns), head=False)

@@ -1,7 +1,6 @@
 """VaSCL (Zhang et al. 2022): vectors moved to the places where their neighbours are hardest to distinguish."""
 
 from math import inf
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -11,7 +10,8 @@ from torch import Tensor, nn
 from cselab.encoders.heads import ProjectionHead
 from cselab.losses import Loss, info_nce, nt_xent
 from cselab.losses.contrast import on_diagonal
-from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, SentenceEncoder, Setup, Vectors, Views, register
+from cselab.methods import Contrastive, Encode, Head, Recipe, Rows, Setup, Vectors, Views, register
+from cselab.methods.base import at_head_lr
 from cselab.methods.hyperparameters import PositiveFloat, PositiveInt
 
 
@@ -48,11 +48,7 @@ class VaSCL(Contrastive):
     def build(self, setup: Setup) -> Head:
         return ProjectionHead(setup.width, self.width, setup.generator)
 
-    def groups(self, encoder: SentenceEncoder) -> list[dict[str, Any]]:
-        return [
-            {"params": list(encoder.backbone.parameters())},
-            {"params": list(encoder.head.parameters()), "lr": self.head_lr},
-        ]
+    groups = at_head_lr
 
     def views(self, encode: Encode, batch: Rows) -> Views:
         sentences = self.column(batch, "sentence")

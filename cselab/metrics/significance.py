@@ -323,7 +323,7 @@ def resampled(
     return draws
 
 
-def _ranks_of_drawn(values: Shaped[np.ndarray, " n"], drawn: Int[np.ndarray, "b m"]) -> Float[np.ndarray, "b m"]:
+def _ranks_of_drawn(values: RowValues, drawn: Int[np.ndarray, "b m"]) -> Float[np.ndarray, "b m"]:
     """`rankdata(values[drawn], axis=1)`: how often each value was drawn is counted, and nothing is sorted again."""
     different, group = np.unique(values, return_inverse=True)
     places = group[drawn] + len(different) * np.arange(len(drawn))[:, None]
@@ -334,7 +334,7 @@ def _ranks_of_drawn(values: Shaped[np.ndarray, " n"], drawn: Int[np.ndarray, "b 
 
 
 def _scored(
-    predicted: Shaped[np.ndarray, " n"], gold: Shaped[np.ndarray, " n"], drawn: Int[np.ndarray, "b m"], metric: str
+    predicted: RowValues, gold: RowValues, drawn: Int[np.ndarray, "b m"], metric: str
 ) -> Float[np.ndarray, " b"]:
     """The metric of each draw of rows; a correlation is NaN where a side is constant."""
     if metric == "accuracy":
@@ -355,7 +355,7 @@ def near_one(values: Shaped[np.ndarray, "..."]) -> tuple[Float[np.ndarray, "..."
     return np.ldexp(values, -exponent), exponent
 
 
-def _from_0_to_1(values: Shaped[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+def _from_0_to_1(values: RowValues) -> Float[np.ndarray, " n"]:
     """The values moved and scaled, which no correlation notices: squares of tiny and of huge numbers have no float."""
     values, _ = near_one(values)
     values = values - values.min(initial=np.inf)

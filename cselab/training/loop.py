@@ -55,6 +55,10 @@ class TrainingDiverged(ArithmeticError):
     """A loss, a gradient or a weight became NaN or infinite; the message names the tensor."""
 
 
+HistoryRow = dict[str, Any]
+"""The numbers of a step by name, and "step" itself."""
+
+
 @dataclass(repr=False)
 class Run:
     """A training run: the current encoder and the history.
@@ -74,8 +78,8 @@ class Run:
     encoder: SentenceEncoder
     method: Method
     config: TrainConfig
-    history: list[dict[str, Any]] = field(default_factory=list)
-    best: dict[str, Any] | None = None
+    history: list[HistoryRow] = field(default_factory=list)
+    best: HistoryRow | None = None
     output: Path | None = None
     seconds: float = 0.0
     resumed_from: int | None = None
@@ -120,7 +124,7 @@ class Run:
         return [row["step"] for row in rows], [row[name] for row in rows]
 
 
-Callback = Callable[[Run, dict[str, Any]], None]
+Callback = Callable[[Run, HistoryRow], None]
 """`callback(run, row)` after each row of the history."""
 
 
@@ -221,9 +225,7 @@ def train(
                     if most_unread > 1:
                         # on a GPU a gradient that is not finite is read too late: the step changes no weight then
                         optimizer.found_inf = (~norm.isfinite()).float()  # type: ignore[attr-defined]
-                    optimizer.step()
-                    schedule.step()
-                    optimizer.zero_grad()
+                    update(optimizer, schedule)
                     encoder.untrained.discard("head")
                 run.step = step
                 record_rows(run, rows, evaluate)
@@ -386,6 +388,13 @@ def backward(loss: Tensor, weights: Sequence[nn.Parameter], clip: float) -> Tens
     return nn.utils.clip_grad_norm_(learning, clip)
 
 
+def update(optimizer: torch.optim.Optimizer, schedule: torch.optim.lr_scheduler.LRScheduler) -> None:
+    """One step of the optimiser and of its learning rate; the gradients are cleared."""
+    optimizer.step()
+    schedule.step()
+    optimizer.zero_grad()
+
+
 # ------------------------------------------------------------------------------- the numbers of a step, read late
 
 
@@ -395,7 +404,7 @@ def unread_step(step: int, terms: Mapping[str, Tensor], norm: Tensor, norms: Map
     return step, numbers, norms
 
 
-def read_steps(run: Run) -> list[dict[str, Any]]:
+def read_steps(run: Run) -> list[HistoryRow]:
     """The rows of the steps since the last time, by one copy from the device, for which Python waits.
 
     Raises:
@@ -404,7 +413,7 @@ def read_steps(run: Run) -> list[dict[str, Any]]:
     unread, run.unread = run.unread, []
     numbers = [number for _, tensors, _ in unread for number in tensors.values()]
     values = iter(torch.stack(numbers).tolist() if numbers else ())
-    rows: list[dict[str, Any]] = []
+    rows: list[HistoryRow] = []
     for step, tensors, norms in unread:
         terms = {name: next(values) for name in tensors}
         norm = terms.pop("gradient_norm")
@@ -435,7 +444,7 @@ def earlier_divergence_first(run: Run) -> Iterator[None]:
 # ------------------------------------------------------------- the history: rows, scores, the best weights, stopping
 
 
-def record_rows(run: Run, rows: Sequence[dict[str, Any]], evaluate: bool = False) -> None:
+def record_rows(run: Run, rows: Sequence[HistoryRow], evaluate: bool = False) -> None:
     """Add rows to the history; evaluate the encoder at the last one if required, keep the best encoder, call back."""
     for row in rows:
         run.history.append(row)
@@ -455,7 +464,7 @@ def record_rows(run: Run, rows: Sequence[dict[str, Any]], evaluate: bool = False
             run.folder.rewrite_history(run.history)
 
 
-def score_row(run: Run, row: dict[str, Any]) -> None:
+def score_row(run: Run, row: HistoryRow) -> None:
     """Add the evaluator's numbers to a row; if their "score" is the best so far, keep the weights."""
     if run.evaluator is None:
         return
@@ -467,7 +476,7 @@ def score_row(run: Run, row: dict[str, Any]) -> None:
             save_checkpoint(run.folder.best, run.best_state, {"row": run.best, "identity": run.identity})
 
 
-def scores_of(run: Run, evaluator: Evaluator, step: int) -> dict[str, Any]:
+def scores_of(run: Run, evaluator: Evaluator, step: int) -> HistoryRow:
     """The evaluator's numbers, or the reason for missing numbers if the encoder collapsed, because it may recover.
 
     Raises:

@@ -102,14 +102,12 @@ class _RecordingEncode(Encode):
         self.inputs: set[Any] = set()
         self.twice = False
 
-    def __call__(
-        self, *views: ViewInput, dropout: bool = True, head: bool = True, by: SentenceEncoder | None = None
-    ) -> Any:
-        for view in views if dropout and by is None else ():
+    def __call__(self, *views: ViewInput, **how: Any) -> Any:
+        for view in views if how.get("dropout", True) and how.get("by") is None else ():
             content = _content(view)
             self.twice |= content in self.inputs
             self.inputs.add(content)
-        return super().__call__(*views, dropout=dropout, head=head, by=by)
+        return super().__call__(*views, **how)
 
 
 def _content(view: ViewInput) -> tuple[Any, ...]:

@@ -29,6 +29,9 @@ class RunFolderError(ValueError):
     """A run folder that cannot be used: not writable, in use, or of a different run; the message has the remedy."""
 
 
+Fields = Mapping[str, Any]
+"""Values by name, as in a JSON object."""
+
 WRITTEN: dict[str, Any] = {"identity": dict, "finished": bool}
 FINISHED: dict[str, Any] = {"steps": int, "seconds": (int, float), "best": (dict, NoneType)}
 """The fields of run.json for every run and for a finished training, with their types."""
@@ -91,17 +94,17 @@ class RunFolder:
         verify_checksums(file, content)
         return content
 
-    def finish(self, content: Mapping[str, Any]) -> None:
+    def finish(self, content: Fields) -> None:
         """Write run.json of a finished run, with checksums of all files."""
         names = ("history.jsonl", "method.safetensors", "cselab.json", f"{ADAPTERS}/adapter_model.safetensors")
         files = [self.path / name for name in names if (self.path / name).exists()]
         self.write(add_checksums(self.path / "run.json", content, files))
         self.clear()
 
-    def write(self, content: Mapping[str, Any]) -> None:
+    def write(self, content: Fields) -> None:
         write_text(self.path / "run.json", json.dumps(content, indent=2) + "\n")
 
-    def reserve(self, identity: Mapping[str, Any]) -> dict[str, Any]:
+    def reserve(self, identity: Fields) -> dict[str, Any]:
         """Start a run of this identity, or find the started run.
 
         A run that stopped before its first checkpoint cannot continue, so a new run may replace it.
@@ -124,12 +127,12 @@ class RunFolder:
             warnings.warn(f"{self.path} was started with {', '.join(changed)}: the weights may differ", stacklevel=3)
         return content
 
-    def append(self, row: Mapping[str, Any]) -> None:
+    def append(self, row: Fields) -> None:
         history = self.path / "history.jsonl"
         with cannot_write(history), open(history, "a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
 
-    def rewrite_history(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def rewrite_history(self, rows: Sequence[Fields]) -> None:
         write_text(self.path / "history.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
 
     def history(self) -> list[dict[str, Any]]:
@@ -162,7 +165,7 @@ class RunFolder:
                 file.unlink(missing_ok=True)
 
 
-def _parse(file: Path, wanted: Mapping[str, Any], text: str | None = None) -> dict[str, Any]:
+def _parse(file: Path, wanted: Fields, text: str | None = None) -> dict[str, Any]:
     """The JSON object in a file, or in one of its lines, with the required fields."""
     advice = "restore the file, or choose a different output"
     try:
@@ -175,7 +178,7 @@ def _parse(file: Path, wanted: Mapping[str, Any], text: str | None = None) -> di
     return content
 
 
-def check_same_identity(place: Path, before: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+def check_same_identity(place: Path, before: Fields, now: Fields) -> None:
     """Raise RunFolderError if a place holds a run with different settings; names the first difference."""
     for key, value in json.loads(json.dumps(now)).items():
         if not _is_same(before.get(key), value):
@@ -235,7 +238,7 @@ def save_state(file: Path, parts: Mapping[str, Any], **info: Any) -> None:
     save_checkpoint(file, tensors, {**info, **trees})
 
 
-def load_state(file: Path, parts: Mapping[str, Any], identity: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def load_state(file: Path, parts: Mapping[str, Any], identity: Fields | None = None) -> dict[str, Any]:
     """Load the state of the parts. Returns the rest of the file's content.
 
     Raises:

@@ -35,11 +35,12 @@ class Phrase:
     possessive: str = "its"
 
 
+@dataclass
 class Grammar:
     """Turns meanings into text: `forms` lists the wordings, `say` returns a sentence, `ask` returns a question."""
 
-    def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]) -> None:
-        self.lexicon, self.frames = lexicon, frames
+    lexicon: Lexicon
+    frames: dict[str, Frame]
 
     def forms(self, meaning: Meaning) -> list[tuple[Saying, str]]:
         """Every saying of the frame, in every form of `SENTENCE_FORMS` that suits the meaning."""

@@ -11,6 +11,7 @@
 Each difference has a cost; within one kind of event the grade is 5 less the costs, but at least 1.
 """
 
+from dataclasses import dataclass
 from itertools import combinations
 
 from .frames import Frame
@@ -20,11 +21,12 @@ from .meaning import Meaning, Thing
 LITTLE, MUCH, TURNED = 1, 2, 3
 
 
+@dataclass
 class Rubric:
     """`grade(a, b)` from 0 to 5."""
 
-    def __init__(self, lexicon: Lexicon, frames: dict[str, Frame]) -> None:
-        self.lexicon, self.frames = lexicon, frames
+    lexicon: Lexicon
+    frames: dict[str, Frame]
 
     def grade(self, a: Meaning, b: Meaning) -> int:
         """The similarity of two meanings, independent of their words and their order."""

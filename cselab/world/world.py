@@ -43,6 +43,9 @@ TASKS = ("topic", "sentiment", "question", "subjectivity", "paraphrase")
 FEELINGS = {"negative": -1, "positive": 1}
 
 
+WordTable = dict[str, tuple[str, ...]]
+"""Some words for each word."""
+
 GradedPair = tuple[str, str, float, str]
 """Two texts, the grade from 0 to 5, and the kind of pair."""
 
@@ -207,7 +210,7 @@ class World(Speaker):
 
     # ---- words -------------------------------------------------------------------------------------------
 
-    def synonyms(self) -> dict[str, tuple[str, ...]]:
+    def synonyms(self) -> WordTable:
         """Words of one meaning by the first of them: nouns, verbs, adjectives, adverbs, times, quantities."""
         table = {noun.name: tuple(one for one, _ in noun.words) for noun in self.lexicon.nouns.values() if noun.said}
         table |= {word.words[0]: tuple(word.words) for word in self.lexicon.words.values()}
@@ -216,10 +219,10 @@ class World(Speaker):
             table[verbs[0]] = verbs
         return {first: words for first, words in table.items() if len(words) > 1}
 
-    def antonyms(self) -> dict[str, tuple[str, ...]]:
+    def antonyms(self) -> WordTable:
         """The words of opposite meaning of every adjective, adverb, time and quantity that has some."""
         known = self.lexicon.words
-        opposites: dict[str, tuple[str, ...]] = {}
+        opposites: WordTable = {}
         for word in known.values():
             for one in word.words if word.opposite in known else ():
                 opposites[one] = tuple(dict.fromkeys((*opposites.get(one, ()), *known[word.opposite].words)))
