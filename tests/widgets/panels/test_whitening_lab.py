@@ -45,8 +45,8 @@ def test_whitening_is_that_of_the_training_head(lab, vectors):
 
 def test_zca_makes_all_variances_one_and_other_sentences_nearly(lab):
     found = traces(lab, strategy="ZCA")
-    assert_allclose(found["spectrum: batch, after"].y, 1, atol=1e-3)
-    others = np.array(found["spectrum: held-out sentences, after"].y)
+    assert_allclose(found["spectrum: batch after"].y, 1, atol=1e-3)
+    others = np.array(found["spectrum: held out"].y)
     assert 0.1 < others.min() < others.max() < 10
 
 
@@ -55,21 +55,21 @@ def test_variances_are_those_along_the_axes_of_the_batch(lab, vectors):
     batch, others = (vectors[0][rows].astype(np.float32).astype(float) for rows in lab.state.rows)
     values, axes = np.linalg.eigh(np.cov(batch.T, bias=True))
     drawn = traces(lab)
-    assert_allclose(drawn["spectrum: batch, before"].y, values[::-1], rtol=1e-3)
+    assert_allclose(drawn["spectrum: batch before"].y, values[::-1], rtol=1e-3)
     held_out = ((others @ axes).var(0) / values)[::-1]
-    assert_allclose(drawn["spectrum: held-out sentences, after"].y, held_out, rtol=1e-3)
+    assert_allclose(drawn["spectrum: held out"].y, held_out, rtol=1e-3)
 
 
 def test_a_batch_smaller_than_the_width_blows_other_sentences(lab):
     """A batch smaller than the width blows other sentences up and groups cure it."""
     small = traces(lab, strategy="ZCA", batch_size=5)
-    assert len(small["spectrum: batch, after"].y) == 4  # 5 rows have 4 directions
-    assert max(small["spectrum: held-out sentences, after"].y) > 1e4
+    assert len(small["spectrum: batch after"].y) == 4  # 5 rows have 4 directions
+    assert max(small["spectrum: held out"].y) > 1e4
     lab.set(strategy="ZCA", batch_size=5)
     assert "5 rows have no variance in 4 of the 8 directions" in lab.summary()
     assert "5 rows have no variance" in lab.planes()[1].words
     grouped = traces(lab, strategy="group", num_groups=4, batch_size=5)
-    assert max(grouped["spectrum: held-out sentences, after"].y) < 1e3
+    assert max(grouped["spectrum: held out"].y) < 1e3
     lab.set(strategy="group")
     assert "no variance" not in lab.summary()
 
@@ -97,7 +97,7 @@ def test_pca_ends_at_its_own_stage(lab):
 
 
 def test_eps_keeps_small_directions_small(lab):
-    strong = traces(lab, strategy="ZCA", eps=1.0)["spectrum: batch, after"].y
+    strong = traces(lab, strategy="ZCA", eps=1.0)["spectrum: batch after"].y
     assert min(strong) < 0.9
 
 

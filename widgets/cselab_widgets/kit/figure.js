@@ -10,7 +10,7 @@ const cselabFigure = (() => {
   // Of the letters: a line of the legend.
   const LINE = 1.6;
   const TALL = [0, 420, 420, 330]; // pixels, a plane that stands alone, or beside others
-  const LOW = 270; // on a narrow page
+  const LOW = 320; // on a narrow page
   const WIDE = [0, 1100, 680]; // pixels: so wide at most
   const HEAD = 24; // pixels of a line of a title in a saved picture
   const ABOVE = 14; // pixels between a title and its plot
@@ -110,7 +110,7 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/.*\u2003/, "\u2002"));
+    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/\s*(.*?)\s*\u2003(.*)/, (_, numbers, words) => `\u2002${words}<br>\u2002${numbers.replace(/\s+/, ", ")}`));
     const words = bare || xaxis.side === "top" ? [] : data.filter(({ mode, meta, visible }) => (mode === "text" || meta === "apart") && visible !== false);
     // Its points: half of it may stand out, wherever it is.
     const centred = ({ textposition }) => /center$/.test(textposition);

@@ -83,6 +83,12 @@ def _ends(values: Float[np.ndarray, " n"]) -> tuple[float, float]:
     return float(values.min() - beyond), float(min(values.max() + beyond, 1.0))
 
 
+def row_cosines(one: Float[np.ndarray, "n d"], two: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
+    """The cosine of each row of `one` with the row of `two` beside it; 0 for a row of zeros."""
+    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
+    return (one * two).sum(axis=1) / np.maximum(lengths, np.finfo(np.float32).tiny)
+
+
 def beaten(cosines: Float[np.ndarray, " n"], bands: Bands, at: int) -> list[int]:
     """The higher bands whose cosines lie below those of this one (Mann and Whitney's test, one-sided, p < 0.05)."""
     from scipy.stats import mannwhitneyu

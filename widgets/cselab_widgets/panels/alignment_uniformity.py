@@ -15,7 +15,7 @@ from cselab.encoders.any_encoder import as_encoder, encode
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import Plane, rounded, written
-from ..kit.ridges import Bands, by_grade, cosine_limits, order_of, ridge_axes, ridges
+from ..kit.ridges import Bands, by_grade, cosine_limits, order_of, ridge_axes, ridges, row_cosines
 from ..kit.theme import INK, Style, category_styles
 
 if TYPE_CHECKING:
@@ -61,8 +61,7 @@ class CosinesByGrade:
         """Measure the pairs with an encoder as it is at `step`."""
         encoder = as_encoder(encoder, self.pairs.sentences)
         one, two = (encode(encoder, side) for side in (self.pairs.sentences1, self.pairs.sentences2))
-        lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
-        self.by_step[step] = (one * two).sum(axis=1) / lengths
+        self.by_step[step] = row_cosines(one, two)
 
 
 @dataclass(frozen=True, eq=False)

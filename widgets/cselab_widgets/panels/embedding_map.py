@@ -1,7 +1,7 @@
 """Sentences as points: embeddings of one encoder or several, in one map that moves between them."""
 
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
@@ -16,6 +16,7 @@ from ..kit.inputs import snapshots, texts
 from ..kit.panel import SVG_POINTS, Panel
 from ..kit.planes import Plane, rounded
 from ..kit.projection import PCA, PROJECTIONS, Projection, project, unit_rows
+from ..kit.remembered import remembered
 from ..kit.theme import INK, PALETTE, SYMBOLS, Style, category_styles
 
 if TYPE_CHECKING:
@@ -50,52 +51,46 @@ class MapData:
         """All steps at which some encoder was looked at; none if each was looked at once."""
         return sorted({step for taken in self.vectors.values() for step in taken if step is not None})
 
+    @remembered
     def plane(self, encoder: str, method: str) -> Projection:
         """The encoder's vectors of all steps in the plane."""
         try:
-            return self._once((encoder, method), lambda: project(self.vectors[encoder], method))
+            return project(self.vectors[encoder], method)
         except ValueError as error:
             raise ValueError(f"embeddings[{encoder!r}]: {error}") from error
 
     def knows(self, method: str, step: int | None) -> bool:
         """Whether the planes of all encoders were computed before, for this step."""
-        planes = [self._known.get((encoder, method)) for encoder in self.vectors]
+        planes = [self._known.get(("plane", encoder, method)) for encoder in self.vectors]
         return all(plane is not None and plane.is_known(plane.at(step)) for plane in planes)
 
+    @remembered
     def bounds(self, method: str) -> Float[np.ndarray, "2 2"]:
         """The lowest and the highest place on each axis, of every encoder and every step: only the dots move."""
+        every = np.concatenate(
+            [
+                points * self.facing(encoder, method)
+                for encoder in self.vectors
+                for points in self.plane(encoder, method).points.values()
+            ]
+        )
+        return np.stack([every.min(axis=0), every.max(axis=0)])
 
-        def compute() -> np.ndarray:
-            every = np.concatenate(
-                [
-                    points * self.facing(encoder, method)
-                    for encoder in self.vectors
-                    for points in self.plane(encoder, method).points.values()
-                ]
-            )
-            return np.stack([every.min(axis=0), every.max(axis=0)])
-
-        return self._once(("bounds", method), compute)
-
+    @remembered
     def facing(self, encoder: str, method: str) -> Float[np.ndarray, "2"]:
         """1 or -1 for each axis: an axis is free to point either way, and here points as the first encoder's does."""
         first = next(iter(self.vectors))
         if encoder == first or not self.plane(encoder, method).linear:
             return np.ones(2)
+        one, other = (self.plane(name, method).points for name in (first, encoder))
+        apart = [points[next(iter(points))] for points in (one, other)]
+        alike = np.prod([points - points.mean(0) for points in apart], axis=0).sum(0)
+        return np.where(alike < 0, -1.0, 1.0)
 
-        def compute() -> np.ndarray:
-            one, other = (self.plane(name, method).points for name in (first, encoder))
-            apart = [points[next(iter(points))] for points in (one, other)]
-            alike = np.prod([points - points.mean(0) for points in apart], axis=0).sum(0)
-            return np.where(alike < 0, -1.0, 1.0)
-
-        return self._once(("facing", encoder, method), compute)
-
+    @remembered
     def directions(self, encoder: str, step: int | None) -> Float[np.ndarray, "n d"]:
         """The vectors scaled to length 1."""
-        return self._once(
-            ("directions", encoder, step), lambda: unit_rows(self.vectors[encoder][step]).astype(np.float32)
-        )
+        return unit_rows(self.vectors[encoder][step]).astype(np.float32)
 
     def neighbours(self, encoder: str, step: int | None, row: int) -> list["Neighbour"]:
         """The nearest sentences by cosine in full width, the nearest first."""
@@ -105,27 +100,19 @@ class MapData:
         nearest = np.argsort(-cosines, kind="stable")[: self.count]
         return [Neighbour(int(at), float(cosines[at])) for at in nearest]
 
+    @remembered
     def shares(self, encoder: str, step: int | None) -> Float[np.ndarray, " n"]:
         """Of each sentence, the share of its nearest with the same name."""
-
-        def compute() -> np.ndarray:
-            directions, names = self.directions(encoder, step), np.array(self.names)
-            apart = -np.einsum("nd,md->nm", directions, directions)
-            np.fill_diagonal(apart, np.inf)
-            nearest = np.argpartition(apart, self.count - 1, axis=1)[:, : self.count]
-            return (names[nearest] == names[:, None]).mean(1)
-
-        return self._once(("shares", encoder, step), compute)
+        directions, names = self.directions(encoder, step), np.array(self.names)
+        apart = -np.einsum("nd,md->nm", directions, directions)
+        np.fill_diagonal(apart, np.inf)
+        nearest = np.argpartition(apart, self.count - 1, axis=1)[:, : self.count]
+        return (names[nearest] == names[:, None]).mean(1)
 
     @property
     def count(self) -> int:
         """The number of nearest sentences looked at."""
         return min(NEIGHBOURS, len(self.sentences) - 1)
-
-    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
-        if key not in self._known:
-            self._known[key] = compute()
-        return self._known[key]
 
     @cached_property
     def groups(self) -> dict[str, Int[np.ndarray, " k"]]:

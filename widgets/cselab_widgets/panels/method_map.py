@@ -58,6 +58,11 @@ class MethodMapState(State):
         by_pattern = sorted(range(len(heads)), key=lambda row: _pattern(self.cards[row]))
         return {name: [row for row in by_pattern if heads[row] == name] for name in names}
 
+    @property
+    def others(self) -> list[int]:
+        """The rows of `cards` but SimCSE, which changes nothing."""
+        return [row for row, card in enumerate(self.cards) if card.stages]
+
     def touched(self, rows: Iterable[int]) -> Counter[str]:
         """At each stage, how many of these methods do something."""
         return Counter(stage for row in rows for stage in self.cards[row].stages)
@@ -85,8 +90,7 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
     below, (named, *ends) = 0.0, told(state)
     framed = [-0.4] * (bool(title) and not named)  # the counts that the title names
     if title:
-        every = [row for row, card in enumerate(state.cards) if card.stages]  # not SimCSE itself
-        heads[-0.4], counted, below = f"<b>all {len(every)}</b>", [every, *counted], 1.4
+        heads[-0.4], counted, below = f"<b>all {len(state.others)}</b>", [state.others, *counted], 1.4
     for name, rows in groups:
         below += HEAD
         framed += [1 - below] * (name == named)
@@ -135,8 +139,9 @@ def told(state: MethodMapState) -> tuple[str, str, str]:
     """Of all methods ("") or of the fullest year, the stage that most of them change, and that the fewest change."""
     from cselab_lab.lessons.pipeline_diff import STAGES
 
-    every = "", list(range(len(state.cards)))
-    named, rows = every if state.by == FAMILY else max(state.groups.items(), key=lambda group: len(group[1]))
+    named, rows = (
+        ("", state.others) if state.by == FAMILY else max(state.groups.items(), key=lambda group: len(group[1]))
+    )
     touched = state.touched(rows)
     most, least = (choose(STAGES, key=lambda stage: touched[stage]) for choose in (max, min))
     return named, most, least
@@ -145,7 +150,7 @@ def told(state: MethodMapState) -> tuple[str, str, str]:
 def answer(state: MethodMapState) -> str:
     """The title: how many methods change these two stages."""
     year, most, least = told(state)
-    rows = state.groups[year] if year else [row for row, card in enumerate(state.cards) if card.stages]  # not SimCSE
+    rows = state.groups[year] if year else state.others
     touched = state.touched(rows)
     of = f"{year} has the most methods, {len(rows)}:" if year else f"Of {len(rows)} methods beside SimCSE,"
     return f"{of} {touched[most]} change the {most}, only {touched[least]} the {least}"

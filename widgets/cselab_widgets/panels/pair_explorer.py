@@ -1,7 +1,7 @@
 """Two sentences, typed by hand: their cosine under each encoder, among the cosines of graded pairs."""
 
 import warnings
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
@@ -20,7 +20,8 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import all_described
 from ..kit.planes import Plane, rounded, written
-from ..kit.ridges import Bands, beaten, by_grade, cosine_limits, order_of, ridge_axes, ridges
+from ..kit.remembered import remembered
+from ..kit.ridges import Bands, beaten, by_grade, cosine_limits, order_of, ridge_axes, ridges, row_cosines
 from ..kit.theme import ANCHOR, INK, encoder_colors
 from .sentence_cosines import SentenceCosines
 
@@ -79,25 +80,19 @@ class PairData:
             for row in by_grade[places].tolist()
         ]
 
+    @remembered
     def sides(self, encoder: str) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n d"]]:
         """The vectors of both sides of all pairs."""
+        vectors = encode(self.encoders[encoder], self.pairs.sentences).astype(np.float32)
+        return vectors[: len(self.pairs)], vectors[len(self.pairs) :]
 
-        def compute() -> tuple[np.ndarray, np.ndarray]:
-            vectors = encode(self.encoders[encoder], self.pairs.sentences).astype(np.float32)
-            return vectors[: len(self.pairs)], vectors[len(self.pairs) :]
-
-        return self._once(("sides", encoder), compute)
-
+    @remembered
     def removal(self, encoder: str) -> "ComponentsRemoved":
         """Mean and main components of the pairs' sentences."""
+        from cselab.transforms import ComponentsRemoved
 
-        def compute() -> "ComponentsRemoved":
-            from cselab.transforms import ComponentsRemoved
-
-            vectors = np.concatenate(self.sides(encoder))
-            return ComponentsRemoved(min(MOST_REMOVED, vectors.shape[1])).fit(vectors)
-
-        return self._once(("removal", encoder), compute)
+        vectors = np.concatenate(self.sides(encoder))
+        return ComponentsRemoved(min(MOST_REMOVED, vectors.shape[1])).fit(vectors)
 
     @cached_property
     def places(self) -> dict[str, tuple[int, int]]:
@@ -105,18 +100,15 @@ class PairData:
         sides = enumerate((self.pairs.sentences1, self.pairs.sentences2))
         return {text: (side, row) for side, texts in sides for row, text in enumerate(texts)}
 
+    @remembered
     def vector(self, encoder: str, sentence: str) -> Float[np.ndarray, " d"]:
         if sentence in self.places:  # of the pairs all are known
             side, row = self.places[sentence]
             return self.sides(encoder)[side][row]
-
-        def compute() -> np.ndarray:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", TextWarning)  # the panel says so itself, see `remark`
-                warnings.simplefilter("ignore", UntrainedPositionsWarning)
-                return encode(self.encoders[encoder], [sentence])[0].astype(np.float32)
-
-        return self._once(("typed", encoder, sentence), compute)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TextWarning)  # the panel says so itself, see `remark`
+            warnings.simplefilter("ignore", UntrainedPositionsWarning)
+            return encode(self.encoders[encoder], [sentence])[0].astype(np.float32)
 
     def remark(self, encoder: str, sentence: str) -> str:
         """The parts of a sentence that the encoder ignores: tokens beyond its longest input, unknown words."""
@@ -139,18 +131,10 @@ class PairData:
         centred, axes = vectors - fitted.mean_, fitted.components_[:, : removed - 1]
         return centred - centred @ axes @ axes.T
 
+    @remembered
     def cosines(self, encoder: str, removed: int) -> Float[np.ndarray, " n"]:
         """The cosine of each pair."""
-
-        def compute() -> np.ndarray:
-            return _cosines(*(self.without(encoder, side, removed) for side in self.sides(encoder)))
-
-        return self._once(("cosines", encoder, removed), compute)
-
-    def _once(self, key: tuple, compute: Callable[[], Any]) -> Any:
-        if key not in self._known:
-            self._known[key] = compute()
-        return self._known[key]
+        return row_cosines(*(self.without(encoder, side, removed) for side in self.sides(encoder)))
 
 
 def typed_in(name: str) -> Any:
@@ -186,7 +170,7 @@ class PairExplorerState(State):
         """The cosine of the typed pair."""
         typed = np.stack([self.data.vector(encoder, text.strip()) for text in (self.first, self.second)])
         one, two = self.data.without(encoder, typed, self.removed)
-        return float(_cosines(one[None], two[None])[0])
+        return float(row_cosines(one[None], two[None])[0])
 
     @property
     def remarks(self) -> list[str]:
@@ -383,11 +367,6 @@ class PairExplorer(Panel):
         if pairs.subsets:
             columns["kind"] = pairs.subsets
         return pd.DataFrame(columns | {encoder: data.cosines(encoder, self.state.removed) for encoder in data.encoders})
-
-
-def _cosines(one: Float[np.ndarray, "n d"], two: Float[np.ndarray, "n d"]) -> Float[np.ndarray, " n"]:
-    lengths = np.linalg.norm(one, axis=1) * np.linalg.norm(two, axis=1)
-    return (one * two).sum(axis=1) / np.maximum(lengths, np.finfo(np.float32).tiny)
 
 
 def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:

@@ -135,15 +135,6 @@ class WhitenedViews:
     batch: Tensor
     others: Tensor
     batch_after: Tensor
-    others_after: Tensor
-
-    @property
-    def parts(self) -> dict[str, Tensor]:
-        return {
-            "batch, before": self.batch,
-            "batch, after": self.batch_after,
-            "held-out sentences, after": self.others_after,
-        }
 
     @cached_property
     def variances(self) -> dict[str, Tensor]:
@@ -152,7 +143,8 @@ class WhitenedViews:
         before = (scales - self.fitted.eps).clamp(min=0)
         order = before.argsort(descending=True)
         others = self.fitted.at(3, self.others).var(0, correction=0)
-        return dict(zip(self.parts, (before[order], (before / scales)[order], others[order]), strict=True))
+        after = before / scales
+        return {"batch before": before[order], "batch after": after[order], "held out": others[order]}
 
 
 def sizes(rows: Tensor) -> tuple[float, float]:
@@ -177,7 +169,7 @@ def _outcome(views: SameArray, batch_size: int, strategy: str, groups: int, eps:
     rows = torch.from_numpy(views.array).double()
     batch, others = (rows[part] for part in _divided(len(rows), batch_size))
     fitted = Fitted(batch, strategy, groups, eps)
-    return WhitenedViews(fitted, batch, others, fitted(batch), fitted(others))
+    return WhitenedViews(fitted, batch, others, fitted(batch))
 
 
 def planes(state: WhiteningLabState) -> list[Plane]:
@@ -335,23 +327,18 @@ def _covariance(title: str, uid: str, rows: Tensor, unit: float, whitened: White
 
 def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     lines = []
-    for (part, values), name, color, dash in zip(
-        whitened.variances.items(),
-        ("batch before", "batch after", "held out"),
-        (INK, INK, AFTER),
-        ("dot", "dash", "solid"),
-        strict=True,
-    ):
+    looks = (INK, "dot"), (INK, "dash"), (AFTER, "solid")
+    for (name, values), (color, dash) in zip(whitened.variances.items(), looks, strict=True):
         shown = values > 1e-6
         lines.append(
             go.Scatter(
                 x=np.flatnonzero(shown) + 1,
                 y=values[shown].numpy().astype(np.float32),
-                uid=f"spectrum: {part}",
+                uid=f"spectrum: {name}",
                 name=name,
                 mode="lines",
                 line={"color": color, "dash": dash, "width": 3 if dash == "solid" else 2},
-                hovertemplate="axis %{x}: %{y:.3g}<extra>" + part + "</extra>",
+                hovertemplate="axis %{x}: %{y:.3g}<extra>" + name + "</extra>",
             )
         )
     _, after, held_out = whitened.variances.values()

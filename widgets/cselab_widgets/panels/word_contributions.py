@@ -14,6 +14,7 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import all_described
 from ..kit.planes import Plane, heatmap, written
+from ..kit.remembered import remembered
 from ..kit.theme import INK
 from .pair_explorer import TYPED, typed_in
 
@@ -40,21 +41,22 @@ class WordContributionsState(State):
     first: str = typed_in("first sentence")
     second: str = typed_in("second sentence")
     after: str = shown("compare with", "list", "others", "")
-    _known: dict[tuple, CosineParts] = field(default_factory=dict, repr=False)
+    _known: dict[tuple, Any] = field(default_factory=dict, repr=False)
 
     @property
     def others(self) -> list[str]:
         """The content of the second plane; nothing for a single encoder."""
         return list(self.encoders)[1:] or [""]
 
+    @remembered
+    def parts(self, name: str, first: str, second: str) -> CosineParts:
+        return explain_cosine(self.encoders[name], first, second)
+
     @property
     def drawn(self) -> dict[str, CosineParts]:
         """The parts of the cosine under the encoders that are shown."""
-        pair, names = (self.first, self.second), [next(iter(self.encoders)), self.after]
-        for name in filter(None, names):
-            if (name, *pair) not in self._known:
-                self._known[name, *pair] = explain_cosine(self.encoders[name], *pair)
-        return {name: self._known[name, *pair] for name in names if name}
+        names = filter(None, [next(iter(self.encoders)), self.after])
+        return {name: self.parts(name, self.first, self.second) for name in names}
 
 
 def planes(state: WordContributionsState) -> list[Plane]:
