@@ -87,7 +87,7 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
     place: dict[int, float] = {}
     heads: dict[float, str] = {}
     counted = [rows for _, rows in groups]
-    below, (named, *ends) = 0.0, told(state)
+    below, (named, _, *ends) = 0.0, told(state)
     framed = [-0.4] * (bool(title) and not named)  # the counts that the title names
     if title:
         heads[-0.4], counted, below = f"<b>all {len(state.others)}</b>", [state.others, *counted], 1.4
@@ -135,22 +135,21 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
     return Plane(title, traces, across, up, tall=round(LINE * (below + 0.1)), layout={"shapes": shapes})
 
 
-def told(state: MethodMapState) -> tuple[str, str, str]:
-    """Of all methods ("") or of the fullest year, the stage that most of them change, and that the fewest change."""
+def told(state: MethodMapState) -> tuple[str, list[int], str, str]:
+    """Of all methods ("") or of the fullest year: the rows, the stage that most of them change, and that the fewest."""
     from cselab_lab.lessons.pipeline_diff import STAGES
 
-    named, rows = (
-        ("", state.others) if state.by == FAMILY else max(state.groups.items(), key=lambda group: len(group[1]))
-    )
+    named, rows = "", state.others
+    if state.by == YEAR:
+        named, rows = max(state.groups.items(), key=lambda group: len(group[1]))
     touched = state.touched(rows)
     most, least = (choose(STAGES, key=lambda stage: touched[stage]) for choose in (max, min))
-    return named, most, least
+    return named, rows, most, least
 
 
 def answer(state: MethodMapState) -> str:
     """The title: how many methods change these two stages."""
-    year, most, least = told(state)
-    rows = state.groups[year] if year else state.others
+    year, rows, most, least = told(state)
     touched = state.touched(rows)
     of = f"{year} has the most methods, {len(rows)}:" if year else f"Of {len(rows)} methods beside SimCSE,"
     return f"{of} {touched[most]} change the {most}, only {touched[least]} the {least}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import plotly.graph_objects as go
 import torch
+from sklearn.metrics.pairwise import cosine_similarity
 
 from cselab.encoders.any_encoder import as_encoder
 from cselab.encoders.encoder import SentenceEncoder
@@ -108,7 +109,7 @@ class NoiseLabState(State):
         """The cosines of positives [n] and of negatives [n (n - 1)], for each kind."""
         by_kind = {}
         for kind, (one, other) in self.views.items():
-            cosines = _cosines_of(one, other)
+            cosines = cosine_similarity(one, other)
             by_kind[kind] = np.diagonal(cosines), cosines[~np.eye(len(cosines), dtype=bool)]
         return by_kind
 
@@ -145,10 +146,6 @@ class Clouds:
 
 def _directions(rows: np.ndarray) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=-1, keepdims=True)
-
-
-def _cosines_of(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    return _directions(one) @ _directions(other).T
 
 
 def planes(state: NoiseLabState) -> list[Plane]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -280,14 +281,9 @@ def _floors(state: RankLabState) -> list[Plane]:
             "dimension-wise",
             f"The dimension-wise loss is {now:.3g}; its floor, {flat[0]:.3g}, is the same for every N",
             flat,
-            f"This loss can fall by {_percent(1 - flat[0] / now)}.",
+            f"This loss can fall by less than {ceil(100 - 100 * flat[0] / now)} %.",
         ),
     ]
-
-
-def _percent(share: float) -> str:
-    """A share in whole percents."""
-    return "less than 1 %" if share < 0.01 else f"about {100 * share:.0f} %"
 
 
 def _floor(state: RankLabState, name: str, answer: str, floor: list[float], words: str) -> Plane:
