@@ -264,7 +264,7 @@ def check_sizes(corpus: Sequence[Any], config: TrainConfig, encoder: SentenceEnc
 
 
 def set_up(run: Run, corpus: Sequence[Any], evaluator: Evaluator | None, device: torch.device) -> torch.optim.Optimizer:
-    """Resolve the method's settings, note the run's identity, attach the head; returns the optimiser."""
+    """Resolve the method's settings, note the identity of a run with a folder, attach a head; returns the optimiser."""
     encoder, method, config = run.encoder, run.method, run.config
     run.precision = chosen_precision(config.precision)
     if not encoder.pooling_given:
@@ -272,7 +272,8 @@ def set_up(run: Run, corpus: Sequence[Any], evaluator: Evaluator | None, device:
     encoder.pooling_given = True
     method.prepare(encoder)
     method.seed(config.seed)
-    run.identity = identity_of(run, corpus, evaluator)
+    if run.output is not None:
+        run.identity = identity_of(run, corpus, evaluator)
     encoder.to(device)
     encoder.attach_head(method.build(Setup(encoder, corpus, config.seed)))
     method.to(device)
