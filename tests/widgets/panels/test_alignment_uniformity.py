@@ -154,7 +154,7 @@ def test_the_watcher_keeps_the_cosines_of_scored_steps(tiny_encoder):
 def test_a_few_methods_have_their_names_at_their_dots_and_many_a_legend(histories):
     drawn = traces(AlignmentUniformity(histories), step=10)
     assert [text.split("\u00a0")[-1] for text in drawn["names"].text] == ["SimCSE", "WhitenedCSE", "start"]
-    assert (drawn["names"].x, drawn["SimCSE: travelled"].showlegend) == ((-1.8, -1.0, -1.0), False)
+    assert (drawn["names"].x, drawn["SimCSE: travelled"].showlegend) == ((-1.8, -1.0, -1.0), True)
     many = traces(AlignmentUniformity({f"{number}": histories["SimCSE"] for number in range(7)}))
     assert many["names"].text == ("start",) and many["3: travelled"].showlegend
 

@@ -156,3 +156,20 @@ def test_by_keyboard_a_list_and_a_player_move_the_picture(opened, panels):
 def test_nothing_is_wider_than_the_page(opened, width):
     opened.set_viewport_size({"width": width, "height": 900})
     opened.wait_for_function("width => document.documentElement.scrollWidth <= width", arg=width)
+
+
+@pytest.mark.parametrize("width, names, entries", [(1400, 1, 0), (400, 0, 2)])
+def test_a_phone_has_a_legend_in_place_of_names_at_dots(opened, width, names, entries):
+    opened.set_viewport_size({"width": width, "height": 900})
+    section = opened.locator("#AlignmentUniformity")
+    expect(section.locator(".legend .traces")).to_have_count(entries)
+    expect(section.locator(".textpoint", has_text="SimCSE")).to_have_count(names)
+
+
+def test_a_phone_has_the_names_of_gains_above_their_cells(opened):
+    section = opened.locator("#PaperVsOurs-gains")
+    opened.set_viewport_size({"width": 1400, "height": 900})
+    expect(section.locator(".ytick").first).to_be_visible()
+    opened.set_viewport_size({"width": 400, "height": 900})
+    expect(section.locator(".annotation").first).to_contain_text(": +")
+    expect(section.locator(".ytick")).to_have_count(0)

@@ -6,6 +6,7 @@
 
 const cselabFigure = (() => {
   const NARROW = 700;
+  const TIGHT = 480; // a legend has the names that stand beside points on a wider plot
   const MIDDLE = 1000;
   // Of the letters: a line of the legend.
   const LINE = 1.6;
@@ -13,7 +14,7 @@ const cselabFigure = (() => {
   const LOW = 320; // on a narrow page
   const WIDE = [0, 1100, 680]; // pixels: so wide at most
   const HEAD = 24; // pixels of a line of a title in a saved picture
-  const ABOVE = 14; // pixels between a title and its plot
+  const ABOVE = 18; // pixels between a title and its plot
   const BESIDE = 260; // pixels of the text beside a plane
   const MAP = 640; // pixels of a square plane with a text beside it, at most, or half of the room
   const TOUCH = matchMedia("(hover: none)");
@@ -21,6 +22,7 @@ const cselabFigure = (() => {
   const ROW = 48; // pixels of a row of gains under its name
   const LONG = 110; // pixels: a row's name that is longer takes two lines on a narrow page
 
+  const isApart = ({ meta, text }) => meta === "apart" && text.length > 1;
   const span = ([low, high]) => high - low;
 
   const pen = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
@@ -32,7 +34,8 @@ const cselabFigure = (() => {
   };
   const widest = (texts) => Math.max(0, ...texts.map((text) => wide(text)));
 
-  const legendNames = ({ data, layout }) => {
+  const legendNames = ({ data, layout }, width) => {
+    if (width > TIGHT && data.some(isApart)) return []; // they are in the plot
     const names = data.filter((t) => t.name && t.showlegend !== false && t.visible !== false).map((t) => t.name);
     return layout.showlegend === false || (names.length < 2 && !data.some((t) => t.showlegend)) ? [] : names;
   };
@@ -110,7 +113,11 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/\s*(.*?)\s*\u2003(.*)/, (_, numbers, words) => `\u2002${words}<br>\u2002${numbers.replace(/\s+/, ", ")}`));
+    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/\s*(.*?)\s*\u2003(.*)/, (_, numbers, words) => [words, numbers.replace(/\s+/, ", ")].filter(Boolean).map((line) => `\u2002${line}`).join("<br>")));
+    if (legendNames({ data, layout }, 0).length && data.some(isApart)) {
+      if (width > TIGHT) layout.showlegend = false;
+      else data.find(isApart).visible = false;
+    }
     const words = bare || xaxis.side === "top" ? [] : data.filter(({ mode, meta, visible }) => (mode === "text" || meta === "apart") && visible !== false);
     // Its points: half of it may stand out, wherever it is.
     const centred = ({ textposition }) => /center$/.test(textposition);
@@ -118,7 +125,7 @@ const cselabFigure = (() => {
     const beside = Math.max(widest(ends), widest(words.filter(centred).flatMap(({ text }) => text ?? [])) / 2);
     const scale = Math.max(scaled, scaleOf(data));
     const larger = 3 * (letters - 13);
-    const margin = { l: bare ? 28 : 60 + larger, r: Math.min(beside + scale, width / 2.4), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 14 : 52 + larger };
+    const margin = { l: bare ? 28 : 60 + larger, r: Math.min(beside + scale + (beside && 6), width / 2.4), t: ABOVE + top, b: xaxis.side === "top" ? 8 : bare ? 14 : 52 + larger };
     layout.font = { size: letters };
     for (const axis of [xaxis, yaxis]) [axis.tickfont, axis.title] = [{ size: letters - 1 }, { ...axis.title, font: { size: letters } }];
     const inCells = (change) => data.forEach((trace) => trace.text?.[0]?.map && (trace.text = trace.text.map((row) => row.map(change))));
@@ -128,7 +135,7 @@ const cselabFigure = (() => {
       for (const key of ["texttemplate", "hovertemplate"]) trace[key] = trace[key]?.replace(form, "%{text}");
     }
     const gains = data.some(({ text }) => text?.[0]?.map && text.flat().some((cell) => /^(<b>)?\+/.test(cell)));
-    inCells((cell) => withMinus(width < NARROW ? cell.replace(/ \u00b1 [\d.]+/, "") : cell));
+    inCells(withMinus);
     for (const trace of data) if (/text/.test(trace.mode)) trace.text = trace.text.map(withMinus);
     for (const axis of [xaxis, yaxis]) axis.ticktext = axis.ticktext?.map(withMinus);
     // On a narrow page the name of a row of gains stands above its cells, which then have room for their numbers.
@@ -143,8 +150,9 @@ const cselabFigure = (() => {
     if (names.length && (titled(yaxis) || !yaxis.title?.text))
       [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, Math.max(widest(names), named) + 16) + titled(yaxis), false, "allow"];
     if (above) {
-      layout.annotations = names.map((text, y) => ({ text, y, yshift: ROW / 2, x: 0, xref: "paper", xanchor: "left", showarrow: false }));
+      layout.annotations = names.map((name, y) => ({ text: `${name}: ${unmarked(data[0].text[y][0])}`, y, yshift: ROW / 2, x: 0, xref: "paper", xanchor: "left", showarrow: false }));
       [margin.l, margin.t, yaxis.showticklabels, xaxis.ticklabelstandoff, data[0].ygap] = [8, margin.t + 12, false, 16, 21];
+      inCells((cell) => cell.replace(/ \u00b1 [\d.]+/, ""));
     }
     if (xaxis.side === "top") {
       const heads = xaxis.ticktext ?? data[0].x;
@@ -167,7 +175,7 @@ const cselabFigure = (() => {
     const whole = height + margin.t + margin.b;
     const room = [width - margin.l - margin.r, height];
     const at = (x, y) => [((x - xaxis.range[0]) / span(xaxis.range)) * room[0], ((yaxis.range[1] - y) / span(yaxis.range)) * room[1]];
-    for (const trace of data) if (trace.meta === "apart") setApart(trace, data, at, [room[0] + margin.r, height]);
+    for (const trace of data) if (trace.meta === "apart" && trace.visible !== false) setApart(trace, data, at, [room[0] + margin.r, height]);
     const placed = { xref: "container", xanchor: "left", yref: "container", yanchor: "top" };
     const legend = { orientation: "h", x: 8 / width, y: 1 - ABOVE / whole, itemsizing: "constant", ...placed };
     const dragmode = layout.dragmode ?? (TOUCH.matches ? false : "zoom"); // a finger scrolls the page
@@ -347,7 +355,7 @@ const cselabFigure = (() => {
       letters = Math.max(13, Math.min(16, Math.round(each / 30)));
       const usual = width < NARROW ? LOW : Math.min(TALL[columns] ?? LOW, Math.round(0.75 * each));
       const names = ({ layout: { yaxis } }) => Math.min(LONG, widest(yaxis?.ticktext ?? [])); // no legend stands above them
-      const tops = parts.map((part) => tallness(legendNames(part), each - 16 - names(part)));
+      const tops = parts.map((part) => tallness(legendNames(part, each), each - 16 - names(part)));
       const highest = Math.max(...visible.map((i) => tops[i]));
       const tables = visible.filter((i) => parts[i].layout.xaxis.side === "top"); // their columns are as wide as each other's
       const named = tables.length > 1 ? Math.max(...tables.map((i) => widest(parts[i].layout.yaxis.ticktext ?? []))) : 0;

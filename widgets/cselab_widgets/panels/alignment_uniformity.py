@@ -132,8 +132,7 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         {"title": {"text": "\u2190 better: uniformity (spread more evenly)"}, "range": across},
         {"title": {"text": "\u2190 better: alignment (pairs closer)"}, "range": up},
     )
-    words = "Strong: up to this step; faint: later. " * (len(state.paths) > 1 and len(state.steps) > 1)
-    words += "Large dots are means, small dots seeds. " * any(len(paths) > 1 for paths in state.seeds.values())
+    words = "Large dots are means, small dots seeds. " * any(len(paths) > 1 for paths in state.seeds.values())
     words += "Click a dot for the cosines of its step." * (state.bands is not None)
     of = f"{escape(next(iter(state.paths)))}, step" if len(state.paths) == 1 else "Step"
     drawn = [Plane(f"{of} {state.step}: {_standing(state)}", traces, *axes, words=words.strip())]
@@ -350,7 +349,7 @@ def _way(state: AlignmentUniformityState, method: str, style: Style) -> go.Scatt
         mode="lines+markers",
         line={"color": style.color, "width": 2},
         marker={"symbol": style.symbol, "size": [0] * (len(travelled) - 1) + [14], "opacity": 1, "line": {"width": 0}},
-        showlegend=len(state.paths) > NAMED,
+        showlegend=len(state.paths) > 1,
     )
 
 
@@ -410,7 +409,7 @@ def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
     places = np.array([[at.uniformity, at.alignment] for *_, at, _ in _measured(state.seeds, state.kept)])
     (left, low), (right, top) = places.min(axis=0), places.max(axis=0)
     room, above = 0.09 * max(right - left, 0.1), 0.3 * max(top - low, 0.05)
-    return rounded([left - room, right + room]), rounded([max(0.0, low - above), top + above])
+    return rounded([left - 2 * room, right + room]), rounded([max(0.0, low - above), top + above])
 
 
 def _better(state: AlignmentUniformityState, left: float, low: float) -> go.Scatter:

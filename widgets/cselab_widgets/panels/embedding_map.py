@@ -269,7 +269,7 @@ def _answer(state: EmbeddingMapState) -> str:
             for one in [state.current, *others]
         )
         beside = [f", {found} {_before(*other)}" for other, found in zip(others, counts, strict=True)]
-        return f"{title}: {count} of the {nearest} share its {kind}{''.join(beside)}"
+        return f"{title}: {count} of the {nearest} share its {kind} ({data.names[state.focus]}){''.join(beside)}"
     if not named or len(data.sentences) > SVG_POINTS:
         return title
     beside = [f"{_before(*other)}: {100 * data.shares(*other).mean():.0f} %" for other in others]

@@ -128,7 +128,7 @@ def _part(state: MethodMapState, title: str, groups: list[tuple[str, list[int]]]
           **bare}  # fmt: skip
     frame = {"line": {"color": INK, "width": 2}}
     shapes = [
-        frame | {"x0": at - 0.45, "x1": at + 0.45, "y0": y - 0.5, "y1": y + 0.5}
+        frame | {"x0": at - 0.38, "x1": at + 0.38, "y0": y - 0.5, "y1": y + 0.5}
         for y in framed
         for at in map(stages.index, ends)
     ]

@@ -285,7 +285,7 @@ def _cloud(state: NoiseLabState) -> Plane:
                 ["bottom center", "bottom left"]),
     ]  # fmt: skip
     this, nearest = (textwrap.shorten(state.sentences[one], 70, placeholder=" \u2026") for one in (row, other))
-    ends = rounded([-1.05 * grid[-1], 1.05 * grid[-1]])
+    ends = rounded([-1.08 * grid[-1], 1.08 * grid[-1]])
     bare = {"range": ends, "showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
     beyond = int((clouds.radius > clouds.distance).sum())
     return Plane(
@@ -299,7 +299,7 @@ def _cloud(state: NoiseLabState) -> Plane:
         "it in which dropout moves most. "
         f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther than to the nearest sentence.</p>",
         tall=SQUARE,
-        key=f"<span><span style='border-top: 3px dotted {ANCHOR}; padding-left: 2em'></span> "
+        key=f"<span><b style='color:{ANCHOR}'>\u00b7\u00b7\u00b7\u00b7</b> "
         f"{radius:.2f}: the dots' root mean square distance</span>",
     )
 

@@ -213,7 +213,8 @@ def typical(state: PairExplorerState, encoder: str) -> str:
     typed = state.cosine(encoder)
     away = np.abs(np.array(medians(state, encoder)) - typed)
     near = [state.data.bands.names[at] for at in np.flatnonzero(away < away.min() + EQUAL)]
-    told = f"Your pair has {typed:.2f}, nearest to the median of grade {' or '.join(near)}"
+    several = "s" * (len(near) > 1)
+    told = f"Your pair has {typed:.2f}, nearest to the median{several} of grade{several} {' and '.join(near)}"
     grade = state.data.grades.get((state.first, state.second))
     return told + ("." if grade is None else f"; it deserves grade {grade:g}.")
 

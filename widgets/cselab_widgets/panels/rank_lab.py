@@ -315,7 +315,7 @@ def _floor(state: RankLabState, name: str, answer: str, floor: list[float], word
             line={"color": OURS, "width": 2, "dash": "dot"},
             marker={
                 "color": OURS,
-                "size": [15, 11],
+                "size": [15, 23 if loss - lowest < 0.03 * highest else 11],
                 "symbol": ["circle", "circle-open"],
                 "opacity": 1,
                 "line": {"color": OURS, "width": 2},

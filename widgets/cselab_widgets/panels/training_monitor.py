@@ -472,10 +472,10 @@ def _ahead(state: TrainingMonitorState) -> str:
         return ""
     (end, lowest, _, _, best), *others = sorted(ends, reverse=True)
     few, many = (of(count for *_, count, _ in ends) for of in (min, max))
-    undecided = "Undecided: " * (few < 2 or any(highest >= lowest for _, _, highest, *_ in others))
+    overlap = few < 2 or any(highest >= lowest for _, _, highest, *_ in others)
     beside = f"; {others[0][-1]} at {others[0][0]:.1f}" if len(others) == 1 else ""
     runs = f"{few} to {many} runs" if few < many else f"{few} run{'s' * (few > 1)}"
-    return f"{undecided}{best} ends highest, dev score {end:.1f}{beside} ({runs} each)"
+    return f"{best} ends highest, dev score {end:.1f}{beside} ({runs} each)" + ": too few to decide" * overlap
 
 
 def _room(traces: Sequence[go.Scatter]) -> list[float] | None:

@@ -346,7 +346,7 @@ def _spectra(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     others, batch = (float(f"{values[widest]:.2g}") for values in (held_out, after))
     white = "not" if others > 3 * batch else "nearly"
     return Plane(
-        f"Held-out sentences are {white} white: on one axis their variance is {others:,g}, the batch's {batch:g}",
+        f"Held-out sentences are {white} white: variances up to {others:,g}, in the batch {batch:g}",
         named_at_ends(lines, "spectrum names", log=True),
         {"title": {"text": "principal axis of the batch, largest first"}},
         {"title": {"text": "variance along the axis"}, **decades(np.concatenate([line.y for line in lines]))},
