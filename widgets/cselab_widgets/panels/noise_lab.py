@@ -299,7 +299,7 @@ def _cloud(state: NoiseLabState) -> Plane:
         "it in which dropout moves most. "
         f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther than to the nearest sentence.</p>",
         tall=SQUARE,
-        key=f"<span><b style='color:{ANCHOR}'>\u00b7\u00b7\u00b7\u00b7</b> "
+        key=f"<span><b style='color:{ANCHOR}'>\u2505\u2505\u2505</b> "
         f"{radius:.2f}: the dots' root mean square distance</span>",
     )
 
