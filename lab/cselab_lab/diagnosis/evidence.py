@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from cselab.encoders.encoder import SentenceEncoder
     from cselab.methods import Method, Views
 
-Vectors = Float[np.ndarray, "n d"]
+ArrayOfVectors = Float[np.ndarray, "n d"]
 """A row a sentence."""
 
 MOST_SENTENCES = 300
@@ -63,7 +63,7 @@ class Evidence:
         self,
         encoder: Any = None,
         texts: Sequence[str] = (),
-        vectors: Vectors | None = None,
+        vectors: ArrayOfVectors | None = None,
         corpus: Sequence[str] = (),
         training: Training | None = None,
         others: Sequence[Any] = (),
@@ -74,7 +74,7 @@ class Evidence:
         self.texts = list(texts) if vectors is not None else sample(texts or corpus or _natural())
 
     @cached_property
-    def all_vectors(self) -> Vectors:
+    def all_vectors(self) -> ArrayOfVectors:
         """A row per text."""
         return self.given if self.given is not None else self.encoded(self.encoder)
 
@@ -93,7 +93,7 @@ class Evidence:
         return [row for row in range(len(self.all_vectors)) if row not in broken]
 
     @property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> ArrayOfVectors:
         """The vectors with a direction, which every other sign judges."""
         return self.all_vectors[self.sound] if self.broken else self.all_vectors
 
@@ -102,7 +102,7 @@ class Evidence:
         """The texts of `vectors`; none if they are not known."""
         return [self.texts[row] for row in self.sound] if self.texts else []
 
-    def encoded(self, other: Any) -> Vectors:
+    def encoded(self, other: Any) -> ArrayOfVectors:
         """The texts encoded by an encoder; vectors are returned unchanged."""
         from cselab.evaluators.vectors import encode
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from .evidence import Evidence, Vectors
+from .evidence import ArrayOfVectors, Evidence
 from .signs import sign
 
 TENTH = 10
@@ -136,7 +136,7 @@ def same_seeds(seen: Evidence) -> float | None:
     return min((_distance(a, b) for a, b in pairs), default=None)
 
 
-def _distance(a: Vectors, b: Vectors) -> float:
+def _distance(a: ArrayOfVectors, b: ArrayOfVectors) -> float:
     """The distance of two matrices of length one, over the rows that are finite in both."""
     finite = np.isfinite(a).all(axis=1) & np.isfinite(b).all(axis=1)
     a, b = ((one[finite] / (np.linalg.norm(one[finite]) or 1.0)) for one in (a, b))

@@ -5,7 +5,7 @@ from jaxtyping import Float
 
 from cselab.metrics import effective_rank, mean_cosine
 
-from .evidence import Evidence, Vectors
+from .evidence import ArrayOfVectors, Evidence
 from .signs import sign
 
 COLLAPSED = 0.985
@@ -93,6 +93,6 @@ def norms_by_length(seen: Evidence) -> float | None:
     return max(long / short, short / long)
 
 
-def norms_of(vectors: Vectors) -> Float[np.ndarray, " n"]:
+def norms_of(vectors: ArrayOfVectors) -> Float[np.ndarray, " n"]:
     """The length of each vector, in float64."""
     return np.linalg.norm(vectors.astype(np.float64), axis=1)

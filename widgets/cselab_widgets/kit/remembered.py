@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar, cast
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+Asked = TypeVar("Asked", bound=Callable[..., Any])
 
 
-def remembered(method: Method) -> Method:
+def remembered(method: Asked) -> Asked:
     """The method, with its answer to each of its arguments kept in the object's `_known`."""
 
     @wraps(method)
@@ -17,4 +17,4 @@ def remembered(method: Method) -> Method:
             self._known[key] = method(self, *given)
         return self._known[key]
 
-    return cast(Method, once)
+    return cast(Asked, once)
