@@ -132,14 +132,15 @@ def _settings(notebook: "NotebookNode") -> dict[str, str]:
 
 def _alike(read: HandedIn) -> dict[tuple[str, str], list[str]]:
     """The students whose guesses and pieces are the same, character by character, and not those of the lesson."""
-    written = {key: (key[1], *_written(notebook)) for key, (_, notebook) in read.items()}
+    groups: dict[tuple[str, ...], list[str]] = {}
+    written = {(student, lesson): (lesson, *_written(notebook)) for (student, lesson), (_, notebook) in read.items()}
+    for (student, _), sources in written.items():
+        groups.setdefault(sources, []).append(student)
     originals = {lesson: bundled_notebooks() / f"{lesson}.ipynb" for _, lesson in read}
     untouched = {(lesson, *_written(read_notebook(path))) for lesson, path in originals.items() if path.exists()}
     return {
-        key: [
-            one for (one, _), same in written.items() if same == sources and sources not in untouched and one != key[0]
-        ]
-        for key, sources in written.items()
+        (student, lesson): [] if sources in untouched else [one for one in groups[sources] if one != student]
+        for (student, lesson), sources in written.items()
     }
 
 

@@ -126,42 +126,52 @@ FAR = "a row far below the largest cosine costs nothing: each row has its own ma
 """The name of an example at a temperature of 0.005 in which the whole table has no common scale."""
 
 
-def _choices(s: Any, own: Any, below: Any) -> dict[str, Any]:
-    """What may be wrong in any InfoNCE, from its logits, their diagonal and the log of each row's sum."""
-    twice, columns = s.softmax(1), s.logsumexp(0)
-    return {
-        "The positive belongs in the denominator, too.": (below.exp() - own.exp()).log() - own,
-        "Your softmax is taken twice: cross_entropy computes it by itself.": twice.logsumexp(1) - twice.diagonal(),
-        "Rows and columns have changed places: row i belongs to the first view, and the sum runs along it (dim=1).": (
-            columns - own
+CHOICES: Mapping[str, Callable[[Any, Any, Any], Any]] = MappingProxyType(
+    {
+        "The positive belongs in the denominator, too.": (lambda s, own, below: (below.exp() - own.exp()).log() - own),
+        "Your softmax is taken twice: cross_entropy computes it by itself.": (
+            lambda s, own, below: s.softmax(1).logsumexp(1) - s.softmax(1).diagonal()
         ),
-        "Only rows choose among columns; this is the mean of two directions.": (below + columns) / 2 - own,
-        "The right answer of row i is column i, not column 0.": below - s[:, 0],
-        "The right answer of row i is column i, not column 1.": below - s[:, 1],
-        "The right answer of row i is column i: your answers run backwards.": below - s.flip(1).diagonal(),
-        "That is the share of the positive: the log and the minus are missing.": (own - below).exp(),
-        "That is 1 minus the share of the positive: take minus its log.": 1 - (own - below).exp(),
-        "The log of the share is missing (nll_loss expects log_softmax, not softmax).": -(own - below).exp(),
-        "label_smoothing changes the loss: leave it out.": below - 0.9 * own - 0.1 * s.mean(1),
-        "Each row has its own sum; yours is the sum of the whole table.": s.flatten().logsumexp(0) - own,
-        "Only the share on the diagonal counts, not every share.": below - s.mean(1),
-        "The denominator is missing.": -own,
-        "Divide by the sum over the row, not by its mean.": below - own - math.log(len(s)),
-        "Take the log of each row's share first, then the mean.": -(own - below).exp().mean().log(),
+        "Rows and columns have changed places: row i belongs to the first view, and the sum runs along it (dim=1).": (
+            lambda s, own, below: s.logsumexp(0) - own
+        ),
+        "Only rows choose among columns; this is the mean of two directions.": (
+            lambda s, own, below: (below + s.logsumexp(0)) / 2 - own
+        ),
+        "The right answer of row i is column i, not column 0.": lambda s, own, below: below - s[:, 0],
+        "The right answer of row i is column i, not column 1.": lambda s, own, below: below - s[:, 1],
+        "The right answer of row i is column i: your answers run backwards.": lambda s, own, below: (
+            below - s.flip(1).diagonal()
+        ),
+        "That is the share of the positive: the log and the minus are missing.": lambda s, own, below: (
+            own - below
+        ).exp(),
+        "That is 1 minus the share of the positive: take minus its log.": lambda s, own, below: 1 - (own - below).exp(),
+        "The log of the share is missing (nll_loss expects log_softmax, not softmax).": lambda s, own, below: (
+            -(own - below).exp()
+        ),
+        "label_smoothing changes the loss: leave it out.": lambda s, own, below: below - 0.9 * own - 0.1 * s.mean(1),
+        "Each row has its own sum; yours is the sum of the whole table.": lambda s, own, below: (
+            s.flatten().logsumexp(0) - own
+        ),
+        "Only the share on the diagonal counts, not every share.": lambda s, own, below: below - s.mean(1),
+        "The denominator is missing.": lambda s, own, below: -own,
+        "Divide by the sum over the row, not by its mean.": lambda s, own, below: below - own - math.log(len(s)),
+        "Take the log of each row's share first, then the mean.": lambda s, own, below: (
+            -(own - below).exp().mean().log()
+        ),
     }
-
-
-CHOICES = tuple(_choices(torch.eye(2), torch.ones(2), torch.ones(2)))
-"""The messages of these mistakes."""
+)
+"""What may be wrong in any InfoNCE, from its logits, their diagonal and the log of each row's sum."""
 
 
 def choice_mistakes(logits: Callable) -> dict[str, Callable]:
     """The common mistakes in an InfoNCE; `logits` turns the arguments of the exercise into the right logits [N, N]."""
 
-    def mean_of(message: str) -> Callable:
+    def mean_of(losses: Callable) -> Callable:
         def of(*arguments: Any) -> Any:
             s = logits(*arguments).double()
-            return _choices(s, s.diagonal(), s.logsumexp(1))[message].mean()
+            return losses(s, s.diagonal(), s.logsumexp(1)).mean()
 
         return of
 
@@ -169,4 +179,4 @@ def choice_mistakes(logits: Callable) -> dict[str, Callable]:
         s = logits(*arguments).double()
         return (s.logsumexp(1) - s.diagonal()).sum()
 
-    return {message: mean_of(message) for message in CHOICES} | {MEAN: summed}
+    return {message: mean_of(losses) for message, losses in CHOICES.items()} | {MEAN: summed}
