@@ -218,7 +218,7 @@ def batch_to_device(batch: Mapping[str, Tensor], device: torch.device) -> dict[s
     return {name: to_device(tensor, device) for name, tensor in batch.items()}
 
 
-TAKE_AN_EXPANDED_MASK = LAID_OUT_ALIKE | {"distilbert", "mpnet"}
+TAKE_AN_EXPANDED_MASK = frozenset({"bert", "roberta", "xlm-roberta", "camembert", "electra", "distilbert", "mpnet"})
 """Encoders of transformers with one mask for all layers."""
 
 

@@ -346,7 +346,7 @@ class Method(nn.Module):
 
 
 @cache
-def _annotated(part: type) -> Hyperparameters:
+def _annotated(part: type) -> dict[str, Any]:
     notes = inspect.get_annotations(part, eval_str=True)  # a file may import annotations from __future__
     return {
         name: note
