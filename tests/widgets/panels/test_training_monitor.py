@@ -144,9 +144,9 @@ def test_the_title_tells_the_best_step_and_the_end(scores, told):
 @pytest.mark.parametrize(
     "scores, answer",
     [
-        (([53, 55], [55, 54]), "b ends highest, dev score 54.5; a at 54.0 (2 runs each): too few to decide"),
+        (([53, 55], [55, 54]), "b ends highest, dev score 54.5; a at 54.0 (2 runs each); runs overlap"),
         (([53, 54], [56, 55]), "b ends highest, dev score 55.5; a at 53.5 (2 runs each)"),
-        (([53], [55, 56]), "b ends highest, dev score 55.5; a at 53.0 (1 to 2 runs each): too few to decide"),
+        (([53], [55, 56]), "b ends highest, dev score 55.5; a at 53.0 (1 to 2 runs each); one run decides nothing"),
     ],
 )
 def test_methods_are_undecided_if_runs_overlap_or_one_ran_once(scores, answer):

@@ -278,7 +278,7 @@ const cselabFigure = (() => {
       let [x, height] = [0, 0];
       for (const { el, part } of row) {
         const { width: narrow, height: below, margin, legend, ...layout } = el.layout;
-        const scale = plots[0].part.layout.meta.key && el === plots.at(-1).el ? 60 : 0; // on the page it stands above the planes
+        const scale = /<i/.test(plots[0].part.layout.meta.key) && el === plots.at(-1).el ? 60 : 0; // on the page it stands above the planes
         const width = narrow + scale;
         const text = inTwoLines(part.layout.title.text, width - 16, 17);
         const room = HEAD * text.split("<br>").length;

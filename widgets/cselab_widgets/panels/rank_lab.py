@@ -281,7 +281,7 @@ def _floors(state: RankLabState) -> list[Plane]:
             "dimension-wise",
             f"The dimension-wise loss is {now:.3g}; its floor, {flat[0]:.3g}, is the same for every N",
             flat,
-            f"This loss can fall by less than {ceil(100 - 100 * flat[0] / now)} %.",
+            f"This loss can fall by less than {max(1, ceil(100 - 100 * flat[0] / now))} %.",
         ),
     ]
 

@@ -462,7 +462,7 @@ def _told(what: str, steps: Sequence[int], values: Sequence[float], scored: str)
 
 
 def _ahead(state: TrainingMonitorState) -> str:
-    """The method that ends highest; undecided if a run of another ends as high, or if one ran once."""
+    """The method that ends highest, and the reason if that is undecided: one ran once, or runs of two overlap."""
     ends: list[tuple[float, float, float, int, str]] = []
     for name, histories in state.others.items():
         _, mean, low, high = over_runs(histories, "score")
@@ -472,10 +472,11 @@ def _ahead(state: TrainingMonitorState) -> str:
         return ""
     (end, lowest, _, _, best), *others = sorted(ends, reverse=True)
     few, many = (of(count for *_, count, _ in ends) for of in (min, max))
-    overlap = few < 2 or any(highest >= lowest for _, _, highest, *_ in others)
+    overlap = "; runs overlap" * any(highest >= lowest for _, _, highest, *_ in others)
+    undecided = "; one run decides nothing" if few < 2 else overlap
     beside = f"; {others[0][-1]} at {others[0][0]:.1f}" if len(others) == 1 else ""
     runs = f"{few} to {many} runs" if few < many else f"{few} run{'s' * (few > 1)}"
-    return f"{best} ends highest, dev score {end:.1f}{beside} ({runs} each)" + ": too few to decide" * overlap
+    return f"{best} ends highest, dev score {end:.1f}{beside} ({runs} each){undecided}"
 
 
 def _room(traces: Sequence[go.Scatter]) -> list[float] | None:
