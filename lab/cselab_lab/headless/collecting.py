@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from cselab._util.arguments import checked
 from cselab_lab.tables import table
 
-from .notebook_folder import bundled_notebooks, code_cells, output_data, read_notebook, tags_of
+from .notebook_folder import code_cells, output_data, read_notebook, tags_of
 from .record import GUESS_TYPE
 
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ class Answer:
     status: str  # of a guess: made, open; of a piece: solved, not yet, not run, stale
     profile: str = ""
     seed: str = ""
-    same_as: str = ""  # other students of the class whose guesses and pieces are written in the same way
 
 
 HandedIn = dict[tuple[str, str], "tuple[Path, NotebookNode]"]
@@ -98,17 +97,14 @@ def collect(folder: Path, class_list: Sequence[str] = ()) -> tuple[list[Answer],
     """
     left_out: list[str] = []
     read = handed_in(folder, left_out)
-    alike = _alike(read)
     pieces = {key: _pieces(notebook) for key, (_, notebook) in read.items()}
     answers = []
     for (student, lesson), (path, notebook) in read.items():
         of_class = {
             goal: name for (_, other), known in pieces.items() if other == lesson for goal, name in known.items()
         }
-        settings = _settings(notebook) | {"same_as": ", ".join(alike[student, lesson])}
-        given = [
-            replace(answer, **settings) for answer in _answers(student, lesson, notebook, of_class, f"{path}", left_out)
-        ]
+        found = _answers(student, lesson, notebook, of_class, f"{path}", left_out)
+        given = [replace(answer, **_settings(notebook)) for answer in found]
         if not given:
             left_out.append(f"{path} holds no guess that was compared, and no check")
         answers += given
@@ -128,29 +124,6 @@ def _settings(notebook: "NotebookNode") -> dict[str, str]:
     """Profile and seed of the parameters, those of an injected cell included."""
     cells = [cell.source for cell in notebook.cells if "parameters" in " ".join(tags_of(cell))]
     return dict(SETTING.findall("\n".join(cells)))
-
-
-def _alike(read: HandedIn) -> dict[tuple[str, str], list[str]]:
-    """The students whose guesses and pieces are the same, character by character, and not those of the lesson."""
-    groups: dict[tuple[str, ...], list[str]] = {}
-    written = {(student, lesson): (lesson, *_written(notebook)) for (student, lesson), (_, notebook) in read.items()}
-    for (student, _), sources in written.items():
-        groups.setdefault(sources, []).append(student)
-    originals = {lesson: bundled_notebooks() / f"{lesson}.ipynb" for _, lesson in read}
-    untouched = {(lesson, *_written(read_notebook(path))) for lesson, path in originals.items() if path.exists()}
-    return {
-        (student, lesson): [] if sources in untouched else [one for one in groups[sources] if one != student]
-        for (student, lesson), sources in written.items()
-    }
-
-
-def _written(notebook: "NotebookNode") -> list[str]:
-    """The cells of guesses and pieces."""
-    return [
-        cell.source.strip()
-        for cell in code_cells(notebook)
-        if "exercise" in tags_of(cell) or "lesson.guess(" in cell.source
-    ]
 
 
 def _newest_first(folder: Path, left_out: list[str]) -> list[Path]:

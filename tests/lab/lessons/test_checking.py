@@ -85,16 +85,8 @@ def test_the_class_has_status_settings_and_who_is_missing(folder):
     pieces = {a.student: a for a in answers if a.what == "piece: info-nce"}
     assert (pieces["ada"].status, pieces["hugo"].status) == ("solved", "stale")
     assert (pieces["ada"].profile, pieces["ada"].seed, pieces["carl"].seed) == ("smoke", "3", "4")
-    assert (pieces["ada"].same_as, pieces["finn"].same_as, pieces["ben"].same_as) == ("finn", "ada", "")
     assert [a.status for a in answers if a.student == "ada" and a.what.startswith("cone-numbers")] == ["made", "open"]
     assert [a.verdict for a in answers if a.student == "ina"] == ["nothing was handed in"]
-
-
-def test_two_lessons_without_a_change_are_not_called_equal(tmp_path):
-    for name in ("ada", "ben"):
-        copyfile(bundled_notebooks() / "00_tour.ipynb", tmp_path / f"00_tour_{name}.ipynb")
-    answers, _ = collect(tmp_path)
-    assert {(a.student, a.same_as) for a in answers} == {("ada", ""), ("ben", "")}
 
 
 def test_a_student_whose_file_is_cut_did_hand_in(tmp_path):
