@@ -17,6 +17,7 @@ def benchmark(name):
     return module
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["encode", "encode-cls", "score", "train", "train-mean", "train-plain", "train-trainer"]
 )

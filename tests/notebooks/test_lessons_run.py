@@ -29,7 +29,7 @@ FIRST_PICTURE = """() => {
     return Math.min(...tops) / document.documentElement.scrollHeight
 }"""
 
-DAILY = ("02_simcse", "04_whitenedcse")
+DAILY = ("01_anisotropy", "02_simcse")
 EACH = [pytest.param(path, marks=[pytest.mark.daily] * (path.stem in DAILY), id=path.stem) for path in NOTEBOOKS]
 
 

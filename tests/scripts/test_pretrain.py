@@ -158,6 +158,7 @@ pretrain.app(sys.argv[1:])
 """
 
 
+@pytest.mark.slow
 def test_a_killed_run_ends_with_the_weights_of_one_that_was_not(text, finished, tmp_path):
     arguments = [str(tmp_path / "killed"), "--corpus", str(text), *SHAPE]
     path = os.pathsep.join([str(Path(pretrain.__file__).parent), os.environ.get("PYTHONPATH", "")])
