@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from cselab_widgets.kit.ridges import beaten, by_grade, cosine_limits, density, order_of, ridges
+from cselab_widgets.kit.theme import INK
 
 
 def test_a_density_is_a_density():
@@ -43,7 +44,7 @@ def test_a_ridge_stands_on_its_line():
     pairs = drawn["x: pairs"]
     assert pairs.customdata.tolist() == [[0, "a"], [1, "b"], [2, "c"], [3, "d"]]
     assert (pairs.y < [0, 0, 1, 1]).all() and (pairs.y > [-0.15, -0.15, 0.85, 0.85]).all()
-    assert {trace.line.color or trace.marker.color for trace in drawn.values()} == {"#123456"}
+    assert {trace.line.color or trace.marker.color for trace in drawn.values()} == {"#123456", INK}
     low, high = cosine_limits(bands, cosines, also=[-0.7])
     assert low == -0.72 and drawn["x: 1"].x.max() < high <= 1.02
     assert "2 pairs, median cosine 0.850" in drawn["x: 1"].text

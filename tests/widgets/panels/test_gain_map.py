@@ -69,7 +69,7 @@ def test_an_experiment_shows_its_own_tests_over_its_own_baseline():
     assert panel.state.columns == [column.measure for column in results.experiment.columns]
     assert results.experiment.baseline not in panel.state.rows
     line = results.to_frame().set_index(["row", "column"]).loc[(panel.state.rows[-1], panel.state.columns[0])]
-    assert panel.to_frame()["gain"].iloc[panel.state.lines[line.name]] == line["gain"]
+    assert panel.state.table(panel.state.frame["gain"]).at[line.name] == line["gain"]
 
 
 def test_where_the_data_were_missing_the_stand_in_is_named(frame):

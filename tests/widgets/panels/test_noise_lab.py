@@ -34,23 +34,20 @@ def test_the_radius_of_a_cloud_is_its_distance(lab):
     wanted = np.sqrt(np.mean(np.sum((others - unit) ** 2, axis=1)))
     drawn = traces(lab, sentence=3)
     assert lab.to_frame()["radius"][3] == pytest.approx(wanted, abs=1e-3)
-    dots = np.hypot(drawn["dropout"].x, drawn["dropout"].y)  # at their distances in all dimensions
-    assert_allclose(dots, np.linalg.norm(others - unit, axis=1), atol=1e-3)
-    assert np.hypot(drawn["ring"].x[0], drawn["ring"].y[0]) == pytest.approx(wanted, abs=1e-3)
+    assert_allclose(drawn["masks"].x, np.linalg.norm(others - unit, axis=1), atol=1e-3)
     assert f"moves this sentence {wanted:.2f}" in lab.planes(sentence=3)[0].title
 
 
-def test_the_neighbour_is_the_nearest_and_lies_along(lab):
-    """The neighbour is the nearest and lies along the axis towards it."""
+def test_the_other_sentences_lie_at_their_distances_and_a_line_at_the_nearest(lab):
     clean = lab.state.clean / np.linalg.norm(lab.state.clean, axis=1, keepdims=True)
     distances = np.linalg.norm(clean - clean[5], axis=1)
     distances[5] = np.inf
     drawn = traces(lab, sentence=5)
     assert lab.to_frame()["distance"][5] == pytest.approx(distances.min(), abs=1e-3)
-    diamond = drawn["neighbour"]
-    assert (*diamond.x, *diamond.y) == pytest.approx((distances.min(), 0), abs=1e-3)
+    assert drawn["sentences"].x == pytest.approx(np.delete(distances, 5), abs=1e-3)
+    assert drawn["nearest"].x == pytest.approx([distances.min()] * 2, abs=1e-3)
     gaps = np.array(lab.state.clouds.radius) - lab.state.clouds.distance
-    assert f"moves {(gaps > 0).sum() or 'none'} of 12 sentences" in lab.planes()[0].reads
+    assert f"moves {(gaps > 0).sum() or 'none'} of 12 sentences" in lab.planes()[0].words
     assert lab.state.sentence == np.argsort(gaps)[6]  # it opens on one in the middle
 
 
@@ -65,12 +62,15 @@ def test_the_gap_is_drawn_between_the_means(lab):
         assert line.x == pytest.approx((one.mean(), other.mean()), abs=1e-4) and line.y == (place, place)
 
 
-def test_noise_lab_draws_masks_one_by_one_in_their_ring(lab):
+def test_noise_lab_draws_masks_one_by_one_in_heaps(lab):
     assert lab.state.drawn == lab.state.counts[-1] == 40
     few, all_of = traces(lab, drawn=3, sentence=2), traces(lab, sentence=2)
-    assert few["dropout"].x == all_of["dropout"].x[:3]
-    radius = np.sqrt(np.mean(np.square(few["dropout"].x) + np.square(few["dropout"].y)))
-    assert np.hypot(few["ring"].x[0], few["ring"].y[0]) == pytest.approx(radius, abs=1e-3)
+    assert (few["masks"].x, few["masks"].y) == (all_of["masks"].x[:3], all_of["masks"].y[:3])
+    radius = np.sqrt(np.mean(np.square(few["masks"].x)))
+    assert few["mean"].x[0] == pytest.approx(radius, abs=1e-3)
+    end = lab.planes(sentence=2)[0].x["range"][1]
+    columns = np.round(60 * lab.state.clouds.moved[:, 2] / end)
+    assert len({*zip(columns, all_of["masks"].y, strict=True)}) == 40  # no dot covers another
     assert f"moves this sentence {radius:.2f}" in lab.planes(drawn=3, sentence=2)[0].title
     for one, other in zip(lab.planes(drawn=3)[0][2:4], lab.planes()[0][2:4], strict=True):
         assert one["range"] == other["range"]  # only dots come
@@ -80,8 +80,9 @@ def test_noise_parts_positives_and_its_absence_joins_them(lab):
     positives = {kind: found[0].mean() for kind, found in lab.state.cosines.items()}
     assert positives["+noise"] < positives["SimCSE"] < positives["-noise"] < positives["off-dropout"]
     assert positives["off-dropout"] == pytest.approx(1)
-    box = traces(lab)["positives"]
-    assert box.median[1] == pytest.approx(np.median(lab.state.cosines["+noise"][0]), abs=1e-4)
+    bars = traces(lab)["positives"]
+    low, high = np.quantile(lab.state.cosines["+noise"][0], (0.05, 0.95))
+    assert bars.error_x.array[1] + bars.error_x.arrayminus[1] == pytest.approx(high - low, abs=1e-3)
 
 
 def test_vectors_are_those_that_the_loss_sees(tiny_encoder):

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 from cselab_lab.experiments import read_results
 from cselab_widgets import PaperVsOurs
-from cselab_widgets.panels.paper_vs_ours import verdict
+from cselab_widgets.panels.paper_vs_ours import NO_NUMBER, verdict
 from drawn import controls, traces
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -44,11 +44,9 @@ def test_published_and_our_gains_stand_on_the_line_of_their_row(panel):
     assert_allclose(drawn["ours"].error_x.array, [0.7, 0, 0])
     assert_allclose(drawn["ours"].error_x.arrayminus, [0.7, 0, 0])
     beside = [text.replace("\u2007", "").split("\u00a0\u00a0")[1:] for text in drawn["numbers"].text]
-    assert beside[:3] == [["", "+1.9", "\u2003"], ["+1.9", "", "\u2003"], ["-5.0", "-2.0", "\u2003one run"]]
+    assert beside[0] == [NO_NUMBER.strip(), "+1.9", "\u2003"] and beside[2] == ["-5.0", "-2.0", "\u2003one run"]
     assert drawn["numbers"].y == (0, 1.5, 2.5, 3.5)  # the heads above
-    assert (
-        layout.title.text == "0 of 1 gains over BERT have the paper's sign, 0 are compatible with its size; 1 undecided"
-    )
+    assert layout.title.text == "Undecided: plain"
     assert layout.xaxis.title.text == "points of Avg. over BERT (ours: World-STS)"
 
 
@@ -92,7 +90,9 @@ def test_an_experiment_may_be_named():
     panel, results = PaperVsOurs("imsimcse-table1"), read_results("imsimcse-table1")
     (plane,) = panel.planes()
     assert results.experiment.question in plane.key and panel.explain(panel.state).startswith(results.experiment.terms)
-    assert plane.title == "3 of 4 gains over SimCSE have the paper's sign, 2 are compatible with its size; 1 undecided"
+    below = "+noise on positives, -noise on positives, +noise on negatives"
+    assert plane.title == f"Below SimCSE: {below} (all as in the paper); undecided: -noise on negatives"
+    assert [text.split("\u2003")[1] for text in traces(panel)["numbers"].text[:2]] == ["not trained"] * 2
     lines = results.to_frame().query("column == @panel.state.column").set_index("row")
     drawn = dict(zip(panel.figure().layout.yaxis.ticktext, traces(panel)["ours"].x, strict=True))
     assert drawn == {row: pytest.approx(lines["gain"][row], nan_ok=True) for row in drawn}
@@ -106,6 +106,13 @@ def test_its_verdicts_are_those_of_the_experiment():
     for claim, judged in zip(results.experiment.claims, results.verdicts(), strict=True):
         (row,) = {*claim.labels} - {"SimCSE"}
         assert judged.answer.startswith(same.get(told[row], told[row]))
+
+
+def test_a_title_counts_more_than_three_rows():
+    gains = np.array([1, 1, 1, 1, -1])
+    ends = {"gain_low": gains - 0.5, "gain_high": gains + 0.5, "published_gain": [1, 1, 1, -1, -1]}
+    panel = PaperVsOurs(pd.DataFrame({"row": [*"abcde"], "gain": gains, **ends}), baseline="BERT")
+    assert panel.planes()[0].title == "Above BERT: 4 of 5 rows (3 as in the paper); below: e (all as in the paper)"
 
 
 def test_before_a_run_no_gain_is_told():

@@ -113,7 +113,7 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/\s*(.*?)\s*\u2003(.*)/, (_, numbers, words) => [words, numbers.replace(/\s+/, ", ")].filter(Boolean).map((line) => `\u2002${line}`).join("<br>")));
+    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/\s*(.*?)\s*\u2003(.*)/, (_, numbers, words) => [words, numbers.replace(/<.*>/, "–").replace(/\s+/, ", ")].filter(Boolean).map((line) => `\u2002${line}`).join("<br>")));
     if (legendNames({ data, layout }, 0).length && data.some(isApart)) {
       if (width > TIGHT) layout.showlegend = false;
       else data.find(isApart).visible = false;
@@ -142,7 +142,7 @@ const cselabFigure = (() => {
     const above = gains && width < NARROW;
     if (width < NARROW) {
       if (!above) yaxis.ticktext = yaxis.ticktext?.map((name) => inLines(name, LONG));
-      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: 11 }));
+      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: width < TIGHT ? 11 : 14 }));
     }
     const names = yaxis.ticktext ?? [];
     // Plotly would draw all once more.
@@ -352,7 +352,7 @@ const cselabFigure = (() => {
       key.innerHTML = withMinus(parts[visible[0]]?.layout.meta.key ?? ""); // by Python
       const columns = width < NARROW ? 1 : Math.min(most, visible.length, width < MIDDLE ? 2 : Infinity);
       const each = Math.min(Math.floor((width - 16 * (columns - 1)) / columns), WIDE[columns] ?? Infinity);
-      letters = Math.max(13, Math.min(16, Math.round(each / 30)));
+      letters = Math.max(13, Math.min(16, Math.round(each / 29)));
       const usual = width < NARROW ? LOW : Math.min(TALL[columns] ?? LOW, Math.round(0.75 * each));
       const names = ({ layout: { yaxis } }) => Math.min(LONG, widest(yaxis?.ticktext ?? [])); // no legend stands above them
       const tops = parts.map((part) => tallness(legendNames(part, each), each - 16 - names(part)));

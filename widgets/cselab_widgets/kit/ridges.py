@@ -10,7 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 from jaxtyping import Float
 
-from .theme import PALETTE
+from .planes import rounded
+from .theme import INK, PALETTE
 
 FINE = 101  # points of a density
 TALL = 0.82  # of the room between two ridges
@@ -116,19 +117,18 @@ def ridges(
     hover: Sequence[str] | None = None,
     color: str = PALETTE[0],
 ) -> list[go.Scatter]:
-    """A trace a band, its density as a filled curve; and one for the pairs, each below its band.
+    """A trace a band, its density as a filled curve; one for the pairs, each below its band; and the medians, joined.
 
     Args:
         uid: begins the traces' `uid`.
         hover: a text for each pair; without it the pairs are not drawn.
     """
-    traces = []
+    traces, medians = [], [float(np.median(cosines[rows])) for rows in bands.rows]
     for level, (name, rows) in enumerate(zip(bands.names, bands.rows, strict=True)):
         low, high = _ends(cosines[rows])
         grid = np.linspace(low, high, FINE)
         height = density(cosines[rows], grid)
         curve = level + TALL * height / height.max()  # each as tall as the others
-        median = np.median(cosines[rows])
         traces.append(
             go.Scatter(
                 x=np.append(grid, [high, low]).round(3).astype(np.float32),  # finer than a pixel
@@ -139,10 +139,21 @@ def ridges(
                 line={"color": color, "width": 1.5},
                 hoveron="fills",
                 hoverinfo="text",
-                text=f"{escape(bands.title)} {escape(name)}: {len(rows)} pairs, median cosine {median:.3f}",
+                text=f"{escape(bands.title)} {escape(name)}: {len(rows)} pairs, median cosine {medians[level]:.3f}",
             )
         )
-    return traces if hover is None else [*traces, _pairs(cosines, bands, uid, hover, color)]
+    if hover is not None:
+        traces.append(_pairs(cosines, bands, uid, hover, color))
+    path = go.Scatter(
+        x=rounded(medians),
+        y=[*range(len(medians))],
+        uid=f"{uid}: medians",
+        mode="lines+markers",
+        line={"color": INK, "width": 2},
+        marker={"size": 9, "color": INK},
+        hovertemplate="median %{x:.2f}<extra></extra>",
+    )
+    return [*traces, path]
 
 
 def _pairs(cosines: Float[np.ndarray, " n"], bands: Bands, uid: str, hover: Sequence[str], color: str) -> go.Scatter:

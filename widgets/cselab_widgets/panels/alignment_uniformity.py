@@ -128,14 +128,16 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         **_places(named.values()), text=[*named], uid="names", mode="markers+text", marker=dots, meta="apart"
     )
     traces.append(names)
+    several, averaged = len(state.paths) > 1, any(len(paths) > 1 for paths in state.seeds.values())
     axes = (
         {"title": {"text": "\u2190 better: uniformity (spread more evenly)"}, "range": across},
         {"title": {"text": "\u2190 better: alignment (pairs closer)"}, "range": up},
     )
-    words = "Large dots are means, small dots seeds. " * any(len(paths) > 1 for paths in state.seeds.values())
+    words = "Large dots are means, small dots seeds. " if averaged else "Small dots are earlier steps. " * several
     words += "Click a dot for the cosines of its step." * (state.bands is not None)
-    of = f"{escape(next(iter(state.paths)))}, step" if len(state.paths) == 1 else "Step"
-    drawn = [Plane(f"{of} {state.step}: {_standing(state)}", traces, *axes, words=words.strip())]
+    of = "Step" if several else f"{escape(next(iter(state.paths)))}, step"
+    told = f"{of} {state.step}{', on average' * averaged}: {_standing(state)}"
+    drawn = [Plane(told, traces, *axes, words=words.strip())]
     if state.bands is not None:
         drawn.append(_cosines(state, state.bands, styles))
     return drawn
@@ -348,7 +350,7 @@ def _way(state: AlignmentUniformityState, method: str, style: Style) -> go.Scatt
         hoverinfo="skip",
         mode="lines+markers",
         line={"color": style.color, "width": 2},
-        marker={"symbol": style.symbol, "size": [0] * (len(travelled) - 1) + [14], "opacity": 1, "line": {"width": 0}},
+        marker={"symbol": style.symbol, "size": [6] * (len(travelled) - 1) + [14], "opacity": 1, "line": {"width": 0}},
         showlegend=len(state.paths) > 1,
     )
 
@@ -360,14 +362,14 @@ def _label(state: AlignmentUniformityState, method: str) -> str:
 
 
 def _names(state: AlignmentUniformityState, styles: Mapping[str, Style]) -> dict[str, Measurement]:
-    """The names in the plane, the most important first: of the methods and their start, or of one method's steps."""
+    """The names in the plane, the most important first: of the methods, or of one method's steps."""
     if len(state.paths) > 1:
         mark = '<span style="color:{}">\u2501</span>\u00a0{}'
         here = {
             mark.format(styles[name].color, escape(_label(state, name))): state.travelled(name)[-1]
             for name in state.paths
         }
-        return (here if len(here) <= NAMED else {}) | {"start": next(iter(state.paths.values()))[0]}
+        return here if len(here) <= NAMED else {}
     ((method, path),) = state.paths.items()
     best = [at for at in path if state.kept[method] == (at.step,)]
     return {f"step {at.step}" + ", best dev score" * (at in best): at for at in (*best, path[0], path[-1])}
@@ -379,11 +381,8 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str,
     steps = state.cosines[state.method]
     step = max((one for one in steps if one <= state.step), default=min(steps))
     shown = steps[step]
-    middles = [float(np.median(shown[rows])) for rows in bands.rows]
     title = f"{escape(state.method)}, step {step}: {escape(order_of(shown, bands))}"
     hills = ridges(shown, bands, "cosines", color=styles[state.method].color)
-    line, marker = {"color": INK, "width": 2}, {"color": INK, "size": 9, "symbol": "diamond"}
-    hills.append(go.Scatter(x=rounded(middles), y=[*range(len(middles))], uid="medians", line=line, marker=marker))
     limits = cosine_limits(bands, *(cosines for steps in state.cosines.values() for cosines in steps.values()))
     words = f"A hill shows the cosines of one {bands.title}. The line joins medians; it should not turn back."
     return Plane(title, hills, *ridge_axes(bands, limits), words=words)
@@ -413,16 +412,23 @@ def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
 
 
 def _better(state: AlignmentUniformityState, left: float, low: float) -> go.Scatter:
-    """Where both numbers are better than at the start, in the colour of gains."""
+    """Where both numbers are better than at the start, which has a ring."""
     start = next(iter(state.paths.values()))[0]
     right, top = rounded([start.uniformity, start.alignment])
     return go.Scatter(
         x=[left, right, right, left],
         y=[low, low, top, top],
-        text=["\u00a0both better<br>\u00a0"],
-        textposition="top right",
+        text=["\u00a0\u2199 both better than the start<br>\u00a0", "", "start" * (len(state.paths) > 1)],
+        textposition=["top right", "top right", "bottom center"],
         uid="better",
-        mode="lines+text",
+        mode="lines+markers+text",
+        marker={
+            "size": [0, 0, 13, 0],
+            "symbol": "circle-open",
+            "color": INK,
+            "line": {"width": [0, 0, 2, 0]},
+            "opacity": 1,
+        },
         fill="toself",
         fillcolor="rgba(0, 114, 178, 0.13)",
         line={"width": 0, "color": INK},

@@ -271,11 +271,20 @@ def _four(given: Any, name: str) -> np.ndarray:
 
 
 def _cosines(state: LossLabState) -> Plane:
+    """Negatives in grey, and positives on the diagonal in their colour."""
     values = state.cosines().numpy().round(3)
-    heat = heatmap(values, "cosines", 1.0, "sentences %{y} and %{x}: %{z:.2f}", scale=True)
-    words = "Rows are sentences, columns their second views; positives lie on the diagonal. Colours are cosines."
+    positives, places = values.diagonal().tolist(), list(range(len(values)))
+    np.fill_diagonal(values, np.nan)
+    heat = heatmap(values, "negatives", 1.0, "sentences %{y} and %{x}: %{z:.2f}")
+    heat.update(zmin=0, colorscale=((0, "rgba(107, 107, 107, 0.04)"), (1, NEGATIVE)))
+    orange = (0, "rgba(194, 82, 0, 0.04)"), (1, POSITIVE)
+    diagonal = go.Heatmap(heat, uid="positives", x=places, y=places, z=positives, colorscale=orange)
+    words = (
+        "Rows are sentences, columns their second views; positives lie on the diagonal. A full colour is a cosine of 1."
+    )
     own, others = (part.mean() for part in _split(state.cosines()))
-    return matrix(f"Step {state.step}: positives average {own:.2f}, negatives {others:.2f}", heat, "sentence", words)
+    title = f"Step {state.step}: positives average {own:.2f}, negatives {others:.2f}"
+    return matrix(title, heat, "sentence", words)._replace(traces=[heat, diagonal])
 
 
 def _shares(state: LossLabState) -> Plane:
@@ -313,7 +322,9 @@ def _curves(state: LossLabState) -> Plane:
         },
         hovertemplate=f"a {state.pair} of the batch: %{{x:.2f}}<extra></extra>",
     )
-    y = {"title": {"text": "gradient (below 0 pulls, above 0 pushes)"}, "zeroline": True, "zerolinecolor": INK}
+    slopes = [slope for line in lines for slope in line.y]
+    ways = ["below 0 pulls"] * (min(slopes) < -1e-3) + ["above 0 pushes"] * (max(slopes) > 1e-3)
+    y = {"title": {"text": f"gradient ({', '.join(ways)})"}, "zeroline": True, "zerolinecolor": INK}
     if state.loss == "ArcCon":  # it has no bound near a cosine of 1
         reach = 1.15 * max(map(abs, lines[0].y))
         y["range"] = [-reach, reach]

@@ -21,7 +21,7 @@ from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import described, dropout_views, sentences_or_world, stacked_views
 from ..kit.planes import Plane, rounded, written
-from ..kit.theme import ANCHOR, FAINT, INK, NEGATIVE, POSITIVE
+from ..kit.theme import ANCHOR, INK, NEGATIVE, POSITIVE
 
 if TYPE_CHECKING:
     import pandas
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 LARGEST_K = 20  # the largest K
 VARIANCES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
-SIDES = (("positives", POSITIVE), ("negatives", NEGATIVE))
-QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-SQUARE = 540  # pixels of height
+SIDES = (("positives", POSITIVE, "rgba(194, 82, 0, 0.5)"), ("negatives", NEGATIVE, "rgba(107, 107, 107, 0.5)"))
+COLUMNS = 60  # of dots, over the whole axis
+HEAP = 16  # pixels a dot
 DRAWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)  # masks, one by one at first
 
 
@@ -54,7 +54,7 @@ class NoiseLabState(State):
     passes: np.ndarray
     clean: np.ndarray
     source: str
-    sentence: int = shown("cloud of", "list", "named", 0, asked=(0,))
+    sentence: int = shown("sentence", "list", "named", 0, asked=(0,))
     drawn: int = shown("masks", "steps", "counts", 0, asked=(0,))
     variance: float = shown("variance of +noise", "slider", VARIANCES, 0.1, ge=0, asked=(1,))
     mean_of: int = shown("mean of K passes", "slider", "sizes", 10, ge=1, le="most", asked=(1,))
@@ -125,23 +125,17 @@ class Clouds:
         radius: root mean square distance of a sentence's passes to its off-dropout vector, [n].
         nearest: the row of the nearest neighbour, [n].
         distance: how far away its off-dropout vector is, [n].
+        moved: the distance of each pass to the off-dropout vector, [p, n].
+        apart: the distances between off-dropout vectors, [n, n].
     """
 
     def __init__(self, passes: np.ndarray, clean: np.ndarray) -> None:
-        self.passes, self.clean = _directions(passes), _directions(clean)
-        self.radius = np.sqrt(np.square(self.passes - self.clean).sum(2).mean(0))
-        apart = np.linalg.norm(self.clean[:, None] - self.clean[None], axis=2)
-        np.fill_diagonal(apart, np.inf)
-        self.nearest, self.distance = apart.argmin(1), apart.min(1)
-
-    def plane(self, row: int) -> np.ndarray:
-        """Two axes [2, d]: towards the nearest neighbour, and where the cloud is widest across that."""
-        towards = self.clean[self.nearest[row]] - self.clean[row]
-        towards = towards / max(np.linalg.norm(towards), 1e-12)
-        rest = self.passes[:, row] - self.clean[row]
-        rest = rest - np.outer(rest @ towards, towards)
-        across = np.linalg.svd(rest, full_matrices=False)[2][0]
-        return np.stack([towards, across * np.sign((rest @ across).sum() or 1)])
+        passes, clean = _directions(passes), _directions(clean)
+        self.moved = np.linalg.norm(passes - clean, axis=2)
+        self.radius = np.sqrt(np.square(self.moved).mean(0))
+        self.apart = np.linalg.norm(clean[:, None] - clean[None], axis=2)
+        np.fill_diagonal(self.apart, np.inf)
+        self.nearest, self.distance = self.apart.argmin(1), self.apart.min(1)
 
 
 def _directions(rows: np.ndarray) -> np.ndarray:
@@ -257,101 +251,101 @@ def _after_head(encoder: SentenceEncoder, rows: np.ndarray) -> np.ndarray:
 
 
 def _cloud(state: NoiseLabState) -> Plane:
-    clouds, row, drawn = state.clouds, state.sentence, state.drawn
-    axes, centre, other = clouds.plane(row), clouds.clean[row], clouds.nearest[row]
-    # Each pass at its distance from the centre in all dimensions, and at its angle in the plane of the axes.
-    moved = clouds.passes[:, row] - centre
-    flat, lengths = moved @ axes.T, np.linalg.norm(moved, axis=1, keepdims=True)
-    dots = flat * lengths / np.linalg.norm(flat, axis=1, keepdims=True).clip(min=1e-12)
-    distance = float(clouds.distance[row])
-    radius = float(np.sqrt(np.square(lengths[:drawn]).mean()))
-    turn = np.linspace(0, 2 * np.pi, 73)
-    circle = np.stack([np.sin(turn), np.cos(turn)], axis=1)
-    farthest = max(float(lengths.max()), distance)
-    step = next((step for step in (0.05, 0.1, 0.2) if farthest < 5 * step), 0.5)
-    grid = step * np.arange(1, 1 + int(np.ceil(farthest / step)))
-    clear = {"hoverinfo": "skip", "mode": "lines"}
+    """How far each mask moves a sentence, above the distances of the other sentences: a dot each, in heaps."""
+    clouds, row = state.clouds, state.sentence
+    moved, distance, nearest = clouds.moved[:, row], float(clouds.distance[row]), int(clouds.nearest[row])
+    others = np.delete(np.arange(len(clouds.radius)), row)
+    apart = clouds.apart[row, others]
+    radius = float(np.sqrt(np.square(moved[: state.drawn]).mean()))
+    end = 1.06 * max(moved.max(), apart.max())
+    masks, sentences = _heaped(moved, end), _heaped(apart, end)
+    room = max(masks.max(), sentences.max()) + 2
+    names = [escape(textwrap.shorten(text, 70, placeholder=" \u2026")) for text in state.sentences]
     traces = [
-        _dots(np.concatenate([[*(r * circle), [np.nan] * 2] for r in grid]), "grid", **clear, line={"color": FAINT}),
-        _dots(radius * circle, "ring", **clear, fill="toself", fillcolor="rgba(0, 114, 178, 0.10)",
-              line={"color": ANCHOR, "dash": "dot", "width": 2}),
-        _dots(dots[:drawn], "dropout", hoverinfo="skip", mode="markers", marker={"color": ANCHOR, "size": 8}),
-        _dots(np.zeros((1, 2)), "off-dropout", hoverinfo="skip", mode="markers",
-              marker={"color": ANCHOR, "symbol": "diamond", "size": 16}),
-        _dots(np.array([[distance, 0]]), "neighbour", hoverinfo="skip", mode="markers",
-              marker={"color": NEGATIVE, "symbol": "diamond", "size": 16}),
-        written(rounded(-grid), [0] * len(grid), [f"{r:g}" for r in grid], "distances", "middle center"),
-        written(rounded([0, distance]), [0, 0], ["<br>no dropout", "<br>nearest<br>sentence"], "names",
-                ["bottom center", "bottom left"]),
+        _line(distance, [0, 2], "nearest", NEGATIVE),
+        _line(radius, [1, 2], "mean", ANCHOR),
+        go.Scatter(
+            **_places(moved[: state.drawn], (1 + masks / room)[: state.drawn]), mode="markers", uid="masks",
+            hoverinfo="skip", marker={"color": ANCHOR, "size": 10},
+        ),
+        go.Scatter(
+            **_places(apart, sentences / room), mode="markers", uid="sentences", hovertemplate="%{text}<extra></extra>",
+            text=[f"{d:.2f}: {names[other]}" for d, other in zip(apart, others, strict=True)],
+            marker={"color": NEGATIVE, "size": 10, "symbol": "diamond"},
+        ),
+        written(rounded([radius, distance]), [2 - 0.6 / room, 1 - 0.6 / room],
+                [f"\u2002typical {radius:.2f}", f"\u2002nearest {distance:.2f}"], "numbers"),
     ]  # fmt: skip
-    this, nearest = (textwrap.shorten(state.sentences[one], 70, placeholder=" \u2026") for one in (row, other))
-    ends = rounded([-1.08 * grid[-1], 1.08 * grid[-1]])
-    bare = {"range": ends, "showticklabels": False, "ticks": "", "showgrid": False, "showline": False}
     beyond = int((clouds.radius > clouds.distance).sum())
+    rows = [f"{len(others)} other<br>sentences", f"this sentence<br>under {state.drawn} masks"]
     return Plane(
         f"{state.source}: dropout moves this sentence {radius:.2f}; the nearest sentence is {distance:.2f} away",
         traces,
-        {"title": {"text": "distance from the vector without dropout (all have length 1)"}, **bare},
-        bare,
-        square=True,
-        reads=f"<p>This sentence: \u201c{escape(this)}\u201d</p><p>Nearest: \u201c{escape(nearest)}\u201d</p>"
-        "<p>A dot is one mask, at its true distance. Right points to the nearest sentence; up is the direction across "
-        "it in which dropout moves most. "
-        f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther than to the nearest sentence.</p>",
-        tall=SQUARE,
-        key=f"<span><b style='color:{ANCHOR}'>\u2505\u2505\u2505</b> "
-        f"{radius:.2f}: the dots' root mean square distance</span>",
+        {"title": {"text": "distance from this sentence without dropout (vectors of length 1)"}, "range": [0, end]},
+        {"range": [0, 2], "tickvals": [2 / room, 1 + 2 / room], "ticktext": rows, "ticks": "", "showgrid": False},
+        tall=min(HEAP * 2 * room, 400),
+        words=f"\u201c{names[row]}\u201d Nearest: \u201c{names[nearest]}\u201d "
+        f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther. Typical: root mean square.",
     )
 
 
-def _dots(points: np.ndarray, uid: str, **look: Any) -> go.Scatter:
-    return go.Scatter(x=rounded(points[:, 0]), y=rounded(points[:, 1]), uid=uid, **look)
+def _heaped(values: np.ndarray, end: float) -> np.ndarray:
+    """The place of each value in the heap of its column, on an axis up to `end`."""
+    columns = np.round(COLUMNS * values / end)
+    return np.array([1 + (columns[:at] == column).sum() for at, column in enumerate(columns)])
+
+
+def _places(x: Any, y: Any) -> dict[str, list[float]]:
+    return {"x": rounded(x), "y": rounded(y)}
+
+
+def _line(at: float, y: list[float], uid: str, color: str) -> go.Scatter:
+    look = {"mode": "lines", "hoverinfo": "skip", "line": {"color": color, "dash": "dot", "width": 2}}
+    return go.Scatter(**_places([at, at], y), uid=uid, **look)
 
 
 def _cosines(state: NoiseLabState) -> Plane:
+    """For each kind of noise, bars of the positives' and the negatives' cosines, and the gap of their means."""
     traces, places = [], list(range(len(KINDS)))[::-1]  # the first on top
-    for side, (name, color) in enumerate(SIDES):
-        quantiles = [np.quantile(state.cosines[kind][side], QUANTILES) for kind in KINDS]
-        low, first, middle, third, high = (rounded(column) for column in np.transpose(quantiles))
+    means = [[float(side.mean()) for side in sides] for sides in state.cosines.values()]
+    line = {"color": INK, "width": 2, "dash": "dot"}
+    for place, ends in zip(places, means, strict=True):
+        traces.append(go.Scatter(**_places(ends, [place] * 2), uid=f"gap {place}", mode="lines", line=line))
+    lowest = 1.0
+    for side, (name, color, pale) in enumerate(SIDES):
+        middles = [mean[side] for mean in means]
+        low, high = np.transpose([np.quantile(state.cosines[kind][side], (0.05, 0.95)) for kind in KINDS])
+        bars = {"array": rounded(high - middles), "arrayminus": rounded(middles - low), "thickness": 12, "width": 0}
+        lowest = min(lowest, *low)
         traces.append(
-            go.Box(
-                y=places,
-                orientation="h",
-                lowerfence=low,
-                q1=first,
-                median=middle,
-                q3=third,
-                upperfence=high,
+            go.Scatter(
+                **_places(middles, places),
                 uid=name,
-                name=name,
-                showlegend=False,
-                line={"color": color},
+                mode="markers",
+                error_x={"type": "data", "color": pale, **bars},
+                marker={"color": color, "size": 14, "symbol": ["circle", "square"][side]},
+                cliponaxis=False,
+                hoverinfo="x",
             )
         )
-    how = ("one mask", f"\u03c3\u00b2 = {state.variance:g}", f"K = {state.mean_of}", "no mask")
-    means = [[float(side.mean()) for side in sides] for sides in state.cosines.values()]
+    how = ("one mask", f"variance {state.variance:g}", f"mean of {state.mean_of}", "no mask")
     apart = [one - other for one, other in means]
-    for place, ends in zip(places, means, strict=True):
-        line, marker = {"color": INK, "width": 3}, {"symbol": "line-ns-open", "size": 12, "color": INK}
-        traces.append(
-            go.Scatter(x=rounded(ends), y=[place] * 2, uid=f"gap {place}", line=line, marker=marker, hoverinfo="x")
-        )
     gaps = [f"\u00a0\u00a0gap {gap:.2f}" for gap in apart]
     traces.append(written([1.03] * len(gaps), places, gaps, "means apart"))
+    names = [name for name, *_ in SIDES]
+    traces.append(written(means[0], [places[0] + 0.2] * 2, names, "sides", ["top center", "top left"]))
     does = "shrinks" if apart[1] < apart[0] else "widens"
     return Plane(
         f"Added noise {does} the gap of positives and negatives from {apart[0]:.2f} to {apart[1]:.2f}",
         traces,
-        {"title": {"text": "cosine"}, "range": [min(low) - 0.03, 1.03]},
+        {"title": {"text": "cosine"}, "range": [lowest - 0.03, 1.03]},
         {
             "tickvals": places,
             "ticktext": [f"{kind}<br>{words}" for kind, words in zip(KINDS, how, strict=True)],
             "ticks": "",
-            "range": [-0.6, 3.5],
+            "range": [-0.6, 3.8],
         },
         tall=290,
-        words="Boxes hold half of the pairs, whiskers 90 %. The line between is the gap of the means. A larger gap is "
-        "not better: with no mask, a positive is the vector itself and teaches nothing.",
-        layout={"boxmode": "group"},
-        key="".join(f"<span><b style='color:{color}'>\u25a0</b> {name}</span>" for name, color in SIDES),
+        words="Bars hold 90 % of the pairs, and dots are means. A larger gap is not better: with no mask, "
+        "a positive is the vector itself and teaches nothing.",
     )

@@ -19,10 +19,10 @@ from ..kit.controls import RowOptions, row_options
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import all_described
-from ..kit.planes import Plane, rounded, written
+from ..kit.planes import Plane, written
 from ..kit.remembered import remembered
 from ..kit.ridges import Bands, beaten, by_grade, cosine_limits, order_of, ridge_axes, ridges, row_cosines
-from ..kit.theme import ANCHOR, INK, encoder_colors
+from ..kit.theme import ANCHOR, encoder_colors
 from .sentence_cosines import SentenceCosines
 
 if TYPE_CHECKING:
@@ -197,7 +197,9 @@ def planes(state: PairExplorerState) -> list[Plane]:
         across, up = ridge_axes(bands, limits)
         named = [f"grade {name}{_of_grade(state, encoder, at)}" for at, name in enumerate(bands.names)]
         up |= {"range": [-0.35, len(bands) + 0.3], "title": {}, "ticktext": named}  # room for "your pair"
-        traces += [*_typed(encoder, state.cosine(encoder), len(bands)), *_medians(state, encoder, limits[1])]
+        told = [*map("{:.2f}".format, medians(state, encoder)), "median"]
+        traces += _typed(encoder, state.cosine(encoder), len(bands))
+        traces.append(written([limits[1]] * len(told), [*range(len(told))], told, f"{encoder}: numbers"))
         tall = max(300, BAND * len(bands))
         drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, words=typical(state, encoder)))
     return drawn
@@ -381,20 +383,3 @@ def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:
         hovertemplate=f"your pair: {cosine:.3f}<extra></extra>",
     )
     return [line, written(line.x[:1], line.y[1:], ["<b>your pair</b>"], f"{encoder}: its name", "top center")]
-
-
-def _medians(state: PairExplorerState, encoder: str, end: float) -> list[go.Scatter]:
-    """A dot at the median of each hill, joined: the path of a good encoder climbs to the right; the numbers beside."""
-    middles = medians(state, encoder)
-    levels = [*range(len(middles))]
-    path = go.Scatter(
-        x=rounded(middles),
-        y=levels,
-        uid=f"{encoder}: medians",
-        mode="lines+markers",
-        line={"color": INK, "width": 2},
-        marker={"size": 9, "color": INK},
-        hovertemplate="median %{x:.2f}<extra></extra>",
-    )
-    told = [*(f"{middle:.2f}".replace("-", "\u2212") for middle in middles), "median"]
-    return [path, written([end] * len(told), [*levels, len(middles)], told, f"{encoder}: numbers")]

@@ -1,6 +1,6 @@
 """A paper's experiment compared with ours: published gains, our gains, verdicts; or a map of all gains."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape, unescape
@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from ..kit.fields import State, shown
 from ..kit.inputs import filled_frame
 from ..kit.panel import Panel
-from ..kit.planes import Plane, rounded, written
+from ..kit.planes import Plane, written
 from ..kit.theme import INK, ROLES, TICK
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
 }
 WIDE = "A wide interval means few seeds, or seeds that disagree."
 LINE = 33  # pixels a row
+NAMED = 3  # rows: a title counts more of them
+SIDES = {True: "above", False: "below"}  # of the baseline
+NO_NUMBER = "\u2007\u2007<span style='color: transparent'>+0.0</span>"  # as wide as a number
 CELL = 26  # pixels a row of the map of gains
 PAPER, HERE = ROLES["published"], ROLES["ours"]
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
@@ -52,6 +55,7 @@ class PaperVsOursState(State):
         view: one of `VIEWS`: the numbers of one column, or a map of the gains in all columns.
         baseline: the row from which gains are counted.
         question: the question of the experiment, and `terms` the meaning of its rows.
+        untrained: its rows without training.
     """
 
     frame: "pandas.DataFrame"
@@ -60,6 +64,7 @@ class PaperVsOursState(State):
     baseline: str = "the baseline"
     question: str = ""
     terms: str = ""
+    untrained: Collection[str] = ()
 
     @property
     def of_one_column(self) -> bool:
@@ -111,10 +116,10 @@ class PaperVsOursState(State):
         """For each line, whether the interval of its gain excludes 0."""
         return (self.frame["gain_low"] > 0) | (self.frame["gain_high"] < 0)
 
-    @cached_property
-    def lines(self) -> dict[tuple[str, str], int]:
-        """The line of `frame` of a row and a column."""
-        return {key: line for line, key in enumerate(zip(self.frame["row"], self.frame["column"], strict=True))}
+    def table(self, values: "pandas.Series") -> "pandas.DataFrame":
+        """Values of the lines of `frame` as a table: the rows of the map of gains by its columns."""
+        table = self.frame.assign(value=values).pivot(index="row", columns="column", values="value")
+        return table.loc[self.rows, self.tests]
 
 
 def planes(state: PaperVsOursState) -> list[Plane]:
@@ -138,7 +143,10 @@ def _numbers(state: PaperVsOursState) -> list[Plane]:
     values = [*reach[np.isfinite(reach)], 0.0]
     room = 0.06 * float(np.ptp(values)) or 1.0
     ends = [min(values) - room, max(values) + room]
-    text = ["\u00a0\u00a0".join(["", *_signed(line), "\u2003" + verdict(line)]) for _, line in lines.iterrows()]
+    text = []
+    for _, line in lines.iterrows():
+        numbers = [one.rjust(6, "\u2007") if one else NO_NUMBER for one in _signed(line)]
+        text.append("\u00a0\u00a0".join(["", *numbers, "\u2003" + _judged(state, line)]))
     heads = "\u00a0\u00a0\u2007paper\u00a0\u00a0\u2007\u2007ours\u00a0\u00a0\u2003verdict"
     traces.append(written(ends[1:] * (len(text) + 1), [*places, len(lines) + 0.5], [*text, heads], "numbers"))
     across = {"title": {"text": _unit(state)}, "range": ends, "zeroline": True, "zerolinecolor": INK}
@@ -157,9 +165,13 @@ def _numbers(state: PaperVsOursState) -> list[Plane]:
 
 
 def _signed(line: "pandas.Series") -> list[str]:
-    """The published gain and ours, in columns of one width."""
-    numbers = ("" if np.isnan(line[name]) else f"{line[name]:+.1f}" for name in ("published_gain", "gain"))
-    return [number.rjust(6, "\u2007") for number in numbers]
+    """The published gain and ours."""
+    return ["" if np.isnan(line[name]) else f"{line[name]:+.1f}" for name in ("published_gain", "gain")]
+
+
+def _judged(state: PaperVsOursState, line: "pandas.Series") -> str:
+    """The verdict, or else that a row is a baseline without training."""
+    return verdict(line) or "not trained" * (line["row"] in state.untrained)
 
 
 def verdict(line: "pandas.Series") -> str:
@@ -177,17 +189,24 @@ def verdict(line: "pandas.Series") -> str:
 
 
 def answer(state: PaperVsOursState) -> str:
-    """The title: how many of our gains have the sign and the size of the paper's, and how many are undecided."""
-    verdicts, gains = [*filter(None, state.shown.apply(verdict, axis=1))], state.shown["gain"].dropna()
-    baseline = escape(state.baseline)
-    if verdicts:
-        size = verdicts.count("compatible")
-        sign = size + sum(one.startswith("same") for one in verdicts)
-        undecided = sum(one.startswith(("undecided", "one run")) for one in verdicts)
-        return (
-            f"{sign} of {len(verdicts)} gains over {baseline} have the paper's sign, "
-            f"{size} are compatible with its size; {undecided} undecided"
-        )
+    """The title: the rows above and below the baseline, whether the paper has them there, and the undecided ones."""
+    baseline, gains = escape(state.baseline), state.shown["gain"].dropna()
+    told = state.shown.apply(verdict, axis=1)
+    judged = state.shown[told != ""]
+    sides = np.where(told.str.startswith(("undecided", "one run")), "undecided", state.shown["gain"].gt(0).map(SIDES))
+    parts = []
+    for side, group in judged["row"].groupby(sides[told != ""]):
+        rows = ", ".join(map(str, group))
+        part = escape(rows) if rows.count(",") < min(len(group), NAMED) else f"{len(group)} of {len(judged)} rows"
+        if side != "undecided":
+            alike = (told[group.index] != "opposite sign").sum()
+            share = {len(group): "all", 0: "none"}.get(alike, alike)
+            part += f" ({share} as in the paper)"
+            side += f" {baseline}" * (not parts)
+        parts.append(f"{side}: {part}")
+    if parts:
+        title = "; ".join(parts)
+        return title[0].upper() + title[1:]
     if len(gains):
         return f"{(gains > 0).sum()} of {len(gains)} rows lie above {baseline}"
     return f"No gain over {baseline} was measured yet"
@@ -195,19 +214,18 @@ def answer(state: PaperVsOursState) -> str:
 
 def _gains(state: PaperVsOursState) -> list[Plane]:
     """A cell for each row and column: the number of a gain, in colour where the seeds decide its sign."""
-    tests, methods, lines = state.tests, state.rows[: -len(state.single) or None] or state.rows, state.lines
-    cells = [[lines.get((method, test)) for test in tests] for method in methods]
-    coloured, rows = state.frame["gain"].where(state.decided, 0.0).to_numpy(), state.frame.to_dict("records")
-    limit = max(1.0, float(np.abs(coloured).max(initial=0.0)))
+    tests, frame = state.tests, state.frame
+    methods = state.rows[: -len(state.single) or None] or state.rows
+    coloured = frame["gain"].where(state.decided, 0.0)
+    limit = max(1.0, float(coloured.abs().max()))
+    texts = (frame.apply(_in_cell, axis=1, first=tests[0]), frame.apply(_gain_in_words, axis=1))
+    inside, told = (state.table(text).loc[methods].fillna("").to_numpy().tolist() for text in texts)
     heat = go.Heatmap(
-        z=[[None if line is None else rounded([coloured[line]])[0] for line in row] for row in cells],
+        z=state.table(coloured.round(4)).loc[methods].to_numpy(),
         x=tests,
         y=list(range(len(methods))),
-        text=[
-            ["" if line is None else _bold(tests[at], _in_cell(rows[line], at)) for at, line in enumerate(row)]
-            for row in cells
-        ],
-        hovertext=[["" if line is None else _gain_in_words(rows[line]) for line in row] for row in cells],
+        text=inside,
+        hovertext=told,
         texttemplate="%{text}",
         textfont={"size": TICK},
         hoverinfo="text",
@@ -226,17 +244,18 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     across["ticktext"] = [_bold(test, escape(test)) for test in tests]
     up = {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]}
     title = f"Gains over {state.baseline}"
-    best = lines.get((methods[0], tests[0]))
-    if best is not None:
-        title = f"{methods[0]} gains most over {state.baseline}, {rows[best]['gain']:+.1f} in {tests[0]}"
+    best = state.table(frame["gain"]).iat[0, 0]
+    if not np.isnan(best):
+        title = f"{methods[0]} gains most over {state.baseline}, {best:+.1f} in {tests[0]}"
         title += f"; the intervals of {len(others)} more (\u2248) reach its own" * bool(others)
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), key=_key(state))]
 
 
-def _in_cell(one: Mapping[str, Any], at: int) -> str:
+def _in_cell(one: Mapping[str, Any], first: str) -> str:
     """A gain; in the first column with half of its interval, which a narrow page omits."""
     half = (one["gain_high"] - one["gain_low"]) / 2
-    return f"{one['gain']:+.1f}" + (f" \u00b1 {half:.1f}" if at == 0 and half > 0 else "")
+    text = f"{one['gain']:+.1f}" + (f" \u00b1 {half:.1f}" if one["column"] == first and half > 0 else "")
+    return _bold(one["column"], text)
 
 
 def _bold(test: str, text: str) -> str:
@@ -272,11 +291,7 @@ def summary(state: PaperVsOursState) -> str:
     if state.view == "gains":
         return _gains_in_words(state)
     rows = {
-        str(line["row"]): {
-            "paper": paper.strip("\u2007"),
-            "ours": ours.strip("\u2007") + _interval(line),
-            "verdict": verdict(line),
-        }
+        str(line["row"]): {"paper": paper, "ours": ours + _interval(line), "verdict": _judged(state, line)}
         for _, line in state.shown.iterrows()
         for paper, ours in [_signed(line)]
     }
@@ -291,15 +306,8 @@ def _gains_in_words(state: PaperVsOursState) -> str:
     """The title, and the table with undecided gains in brackets."""
     from cselab_lab.tables import table
 
-    decided, gain, lines = state.decided.to_numpy(), state.frame["gain"].to_numpy(), state.lines
-    cells = {
-        method: {
-            test: "" if line is None else f"{gain[line]:+.1f}" if decided[line] else f"({gain[line]:+.1f})"
-            for test in state.tests
-            for line in [lines.get((method, test))]
-        }
-        for method in state.rows
-    }
+    gains = state.frame["gain"].map("{:+.1f}".format)
+    cells = state.table(gains.where(state.decided, "(" + gains + ")")).fillna("").to_dict("index")
     return f"{unescape(_gains(state)[0].title)}\n{table(cells)}"
 
 
@@ -327,8 +335,7 @@ def details(state: PaperVsOursState) -> str:
 
 def _single_runs(state: PaperVsOursState) -> str:
     """The gains of rows of single runs, which have no interval, in a fold."""
-    table = state.frame.pivot(index="row", columns="column", values="gain")
-    table = table.loc[[row for row in state.rows if row in state.single], state.tests]
+    table = state.table(state.frame["gain"]).loc[[row for row in state.rows if row in state.single]]
     text = table.to_html(index_names=False, float_format="{:+.1f}".format, na_rep="", border=0)
     return f"<details><summary>{len(table)} rows of single runs, not tested</summary>{text}</details>" * bool(
         len(table)
@@ -360,7 +367,7 @@ class PaperVsOurs(Panel):
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE"], "gain": [0.7], "gain_low": [0.2], "gain_high": [1.2],
     ...                           "published_gain": [1.8]})
     >>> print(PaperVsOurs(frame))
-    score: 1 of 1 gains over the baseline have the paper's sign, 0 are compatible with its size; 0 undecided
+    score: Above the baseline: ImSimCSE (all as in the paper)
               paper  ours               verdict
     ImSimCSE  +1.8   +0.7 [+0.2, +1.2]  same sign, smaller
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
@@ -396,6 +403,7 @@ class PaperVsOurs(Panel):
         if hasattr(results, "to_frame"):
             baseline = results.experiment.baseline
             words = {"question": results.experiment.question, "terms": results.experiment.terms}
+            words["untrained"] = [row.label for row in results.experiment.all_rows if row.method is None]
             if view == "gains" and getattr(results, "nothing", None):
                 raise ValueError(results.nothing)
             results = results.to_frame() if view == "numbers" else _of_one_baseline(results)

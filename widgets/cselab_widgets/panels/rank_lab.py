@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import ceil
 from typing import Any
 
 import numpy as np
@@ -18,8 +17,8 @@ from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import named_views
-from ..kit.planes import Plane, decades, rounded, written
-from ..kit.theme import INK, OURS
+from ..kit.planes import Plane, decades, named_at_ends, rounded, written
+from ..kit.theme import ANCHOR, INK, OURS
 
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
 BROKEN = 4  # sentences
@@ -145,7 +144,7 @@ def _barlow_floors(sizes: tuple[int, ...], dimensions: int, artificial_rows: int
 
 def planes(state: RankLabState) -> list[Plane]:
     """How far each loss can fall; the singular values of the correlations."""
-    return [*_floors(state), _singular_values(state)]
+    return [_floors(state), _singular_values(state)]
 
 
 class RankLab(Panel):
@@ -175,7 +174,7 @@ class RankLab(Panel):
 
     state_class = RankLabState
     render = staticmethod(planes)
-    questions = {"How low can the loss get?": (0, 1), "How many directions does a batch have?": (2,)}
+    questions = {"How low can the loss get?": (0,), "How many directions does a batch have?": (1,)}
     static_grid = ("batch_size", "artificial_rows", "broken")
 
     def __init__(
@@ -258,76 +257,54 @@ def _singular_values(state: RankLabState) -> Plane:
     )
 
 
-def _floors(state: RankLabState) -> list[Plane]:
-    """How low each loss can get: Barlow Twins depends on the batch size, the dimension-wise loss does not."""
-    barlow = _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)
-    flat = rounded([state.floors["dimension-wise"]]) * len(state.sizes)
-    now = state.losses["dimension-wise"]
+def _floors(state: RankLabState) -> Plane:
+    """The part of this batch's loss that stays at best, by batch size: with Barlow Twins it falls, else it does not."""
+    ways = {
+        "Barlow Twins": (OURS, _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)),
+        "dimension-wise": (ANCHOR, [state.floors["dimension-wise"]] * len(state.sizes)),
+    }
+    lines, dots = [], []
+    for name, (color, floor) in ways.items():
+        now, lowest = state.losses[name], state.floors[name]
+        lines.append(
+            go.Scatter(
+                x=list(state.sizes),
+                y=rounded(100 * low / now for low in floor),
+                uid=name,
+                name=name,
+                mode="lines",
+                line={"color": color, "width": 3},
+                hovertemplate="N = %{x}: at best %{y:.0f} %<extra>" + name + "</extra>",
+            )
+        )
+        dots.append(
+            go.Scatter(
+                x=[state.size] * 2,
+                y=rounded([100, 100 * lowest / now]),
+                uid=f"{name}: this batch",
+                mode="lines+markers+text",
+                text=["", f"\u2002{lowest:.3g} of {now:.3g}"],
+                textposition="top right" if lowest < now / 2 else "bottom center",
+                line={"color": color, "width": 2, "dash": "dot"},
+                marker={"color": color, "size": [0, 13], "opacity": 1, "line": {"width": 0}},
+                cliponaxis=False,
+                hoverinfo="skip",
+            )
+        )
     answer = (
         f"{_rows(state)} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
         if state.bound == state.dimensions
         else f"With {_rows(state)}, Barlow Twins cannot fall below {state.floors['Barlow Twins']:.3g}"
     )
-    return [
-        _floor(
-            state,
-            "Barlow Twins",
-            answer,
-            barlow,
-            f"Vectors: {state.source}. Artificial rows are random vectors that count as sentences.",
-        ),
-        _floor(
-            state,
-            "dimension-wise",
-            f"The dimension-wise loss is {now:.3g}; its floor, {flat[0]:.3g}, is the same for every N",
-            flat,
-            f"This loss can fall by less than {max(1, ceil(100 - 100 * flat[0] / now))} %.",
-        ),
-    ]
-
-
-def _floor(state: RankLabState, name: str, answer: str, floor: list[float], words: str) -> Plane:
-    """The floor by batch size with its shadow, and the fall that this batch leaves."""
-    loss, lowest, far = state.losses[name], state.floors[name], state.sizes[-1]
-    highest = max(loss, *floor[2:])
-    grey = floor[0] > highest / 4  # it has room for words
-    below = "bottom" if lowest > highest / 2 else "top"
-    traces = [
-        go.Scatter(
-            x=list(state.sizes),
-            y=floor,
-            uid=name,
-            mode="lines",
-            line={"color": INK, "width": 3},
-            fill="tozeroy",
-            fillcolor=EXCLUDED,
-            hovertemplate="N = %{x}: at best %{y}<extra></extra>",
-        ),
-        go.Scatter(
-            x=[state.size] * 2,
-            y=rounded([loss, lowest]),
-            uid=f"{name}: this batch",
-            mode="lines+markers+text",
-            text=[f"  measured {loss:.3g}", f"  at best {lowest:.3g}"],
-            textposition=[
-                f"{side} {'left' if state.size > far / part else 'right'}" for side, part in (("top", 8), (below, 4))
-            ],
-            line={"color": OURS, "width": 2, "dash": "dot"},
-            marker={
-                "color": OURS,
-                "size": [15, 23 if loss - lowest < 0.03 * highest else 11],
-                "symbol": ["circle", "circle-open"],
-                "opacity": 1,
-                "line": {"color": OURS, "width": 2},
-            },
-            cliponaxis=False,
-            hovertemplate="N = %{x}: %{y}<extra>this batch</extra>",
-        ),
-        written([2.2], [0.07 * highest], ["out of reach"], f"{name}: grey", mode="lines+text", visible=grey),
-    ]
-    x = {"title": {"text": "batch size N (sentences)"}, "range": np.log10([2, far]), "type": "log"}
-    y = {"title": {"text": "loss"}, "range": [0, 1.15 * highest]}
-    return Plane(answer, traces, {**x, "tickvals": [2**power for power in range(1, 12)]}, y, words=words)
+    x = {"title": {"text": "batch size N (sentences)"}, "range": np.log10([2, 1.1 * state.sizes[-1]]), "type": "log"}
+    return Plane(
+        answer,
+        [*named_at_ends(lines, "names", 100), *dots],
+        {**x, "tickvals": [2**power for power in range(1, 12)]},
+        {"title": {"text": "lowest possible loss, % of the present one"}, "range": [0, 115]},
+        words="A dot: the lowest loss of this batch, out of its present loss. A larger batch lowers only Barlow Twins. "
+        f"Vectors: {state.source}; artificial rows count as sentences.",
+    )
 
 
 def _rows(state: RankLabState) -> str:

@@ -66,7 +66,9 @@ def planes(state: WordContributionsState) -> list[Plane]:
     inside = 100 * max((np.abs(pairs).max() for pairs in exact), default=1)
     edge = 100 * max(np.abs([*parts.of_first, *parts.of_second]).max() for parts in drawn.values())
     planes = [_plane(number, *each, inside, edge) for number, each in enumerate(drawn.items())]
-    key = f"<span>\u2212{inside:.1f}</span><i style='opacity: {PALE}'></i><span>+{inside:.1f}</span><span>{KEY}</span>"
+    least = min(0, *(100 * pairs.min() for pairs in exact))  # with it the scale begins
+    shown = f"opacity: {PALE}; background-size: {200 * inside / (inside - least):.0f}%; background-position: right"
+    key = f"<span>{least:.1f}</span><i style='{shown}'></i><span>+{inside:.1f}</span><span>{KEY}</span>"
     return [planes[0]._replace(key=key * bool(exact)), *planes[1:]]
 
 
@@ -106,7 +108,7 @@ def _plane(number: int, name: str, parts: CosineParts, inside: float, edge: floa
         ends = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
         shapes.append({**ends, "line": {"color": INK, "width": 2.5}})
     corner = written([m], [n], [f"<b>{100 * parts.cosine:.1f}</b>"], f"{number}: cosine", "middle center")
-    traces.append(corner.update(textfont_size=12, visible=bool(shapes)))
+    traces.append(corner.update(textfont_size=14, visible=bool(shapes)))
     title = f"{escape(name)}: cosine {parts.cosine:.2f}, {escape(top(parts))}"
     height |= {"autorange": "reversed", "automargin": True}
     return Plane(title, traces, {**width, "side": "top"}, height, layout={"shapes": shapes})
