@@ -194,7 +194,7 @@ def answer(state: PaperVsOursState) -> str:
     told = state.shown.apply(verdict, axis=1)
     judged = state.shown[told != ""]
     sides = np.where(told.str.startswith(("undecided", "one run")), "undecided", state.shown["gain"].gt(0).map(SIDES))
-    parts = []
+    parts: list[str] = []
     for side, group in judged["row"].groupby(sides[told != ""]):
         rows = ", ".join(map(str, group))
         part = escape(rows) if rows.count(",") < min(len(group), NAMED) else f"{len(group)} of {len(judged)} rows"
