@@ -6,6 +6,7 @@ import io
 import subprocess
 import sys
 import tokenize
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -180,6 +181,7 @@ def test_nothing_is_pickled():
 LAYOUT = {getattr(tokenize, name) for name in "COMMENT NL NEWLINE INDENT DEDENT ENDMARKER".split()}
 
 
+@cache
 def code(file):
     """The lines and the number of tokens of a file, without blanks, comments and docstrings."""
     text, documented = file.read_text(encoding="utf-8"), set()
