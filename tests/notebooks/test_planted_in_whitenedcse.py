@@ -36,10 +36,11 @@ def prepared():
 
     No defect touches the lesson's own method, so it trains once.
     """
-    names = {"lab": lesson.setup("04_whitenedcse", "smoke"), "lesson": lesson}
+    lab = lesson.setup("04_whitenedcse", "smoke")
+    names = {"lab": lab, "lesson": lesson}
     run_cells(names, *BUILT)
-    lab, by_hand = names["lab"], names["Whitened"]
-    run_by_hand = train(lab.plain.copy(), by_hand(), lab.corpus, lab.config(steps=4), show_progress_bar=False)
+    by_hand = names["Whitened"]
+    run_by_hand = train(lab.plain.copy(), by_hand(), lab.corpus, lab.config(steps=4))
 
     def train_library(encoder, method, *given, **options):
         return run_by_hand if isinstance(method, by_hand) else train(encoder, method, *given, **options)

@@ -91,7 +91,7 @@ def test_an_experiment_may_be_named():
     (plane,) = panel.planes()
     assert results.experiment.question in plane.key and panel.explain(panel.state).startswith(results.experiment.terms)
     below = "+noise on positives, -noise on positives, +noise on negatives"
-    assert plane.title == f"Below SimCSE: {below} (all as in the paper); undecided: -noise on negatives"
+    assert plane.title == f"Below SimCSE: {below} (as in the paper); undecided: -noise on negatives"
     assert [text.split("\u2003")[1] for text in traces(panel)["numbers"].text[:2]] == ["not trained"] * 2
     lines = results.to_frame().query("column == @panel.state.column").set_index("row")
     drawn = dict(zip(panel.figure().layout.yaxis.ticktext, traces(panel)["ours"].x, strict=True))
@@ -112,7 +112,7 @@ def test_a_title_counts_more_than_three_rows():
     gains = np.array([1, 1, 1, 1, -1])
     ends = {"gain_low": gains - 0.5, "gain_high": gains + 0.5, "published_gain": [1, 1, 1, -1, -1]}
     panel = PaperVsOurs(pd.DataFrame({"row": [*"abcde"], "gain": gains, **ends}), baseline="BERT")
-    assert panel.planes()[0].title == "Above BERT: 4 of 5 rows (3 as in the paper); below: e (all as in the paper)"
+    assert panel.planes()[0].title == "Above BERT: 4 of 5 rows (3 as in the paper); below BERT: e (as in the paper)"
 
 
 def test_before_a_run_no_gain_is_told():

@@ -31,7 +31,6 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
 WIDE = "A wide interval means few seeds, or seeds that disagree."
 LINE = 33  # pixels a row
 NAMED = 3  # rows: a title counts more of them
-SIDES = {True: "above", False: "below"}  # of the baseline
 NO_NUMBER = "\u2007\u2007<span style='color: transparent'>+0.0</span>"  # as wide as a number
 CELL = 26  # pixels a row of the map of gains
 PAPER, HERE = ROLES["published"], ROLES["ours"]
@@ -192,24 +191,34 @@ def answer(state: PaperVsOursState) -> str:
     """The title: the rows above and below the baseline, whether the paper has them there, and the undecided ones."""
     baseline, gains = escape(state.baseline), state.shown["gain"].dropna()
     told = state.shown.apply(verdict, axis=1)
-    judged = state.shown[told != ""]
-    sides = np.where(told.str.startswith(("undecided", "one run")), "undecided", state.shown["gain"].gt(0).map(SIDES))
-    parts: list[str] = []
-    for side, group in judged["row"].groupby(sides[told != ""]):
-        rows = ", ".join(map(str, group))
-        part = escape(rows) if rows.count(",") < min(len(group), NAMED) else f"{len(group)} of {len(judged)} rows"
-        if side != "undecided":
-            alike = (told[group.index] != "opposite sign").sum()
-            share = {len(group): "all", 0: "none"}.get(alike, alike)
-            part += f" ({share} as in the paper)"
-            side += f" {baseline}" * (not parts)
-        parts.append(f"{side}: {part}")
-    if parts:
-        title = "; ".join(parts)
+    judged, told = state.shown[told != ""], told[told != ""]
+    undecided = told.str.startswith(("undecided", "one run"))
+    above = judged["gain"] > 0
+    parts = [
+        _side(f"above {baseline}", judged[above & ~undecided], told),
+        _side(f"below {baseline}", judged[~above & ~undecided], told),
+        _side("undecided", judged[undecided], told),
+    ]
+    if len(judged):
+        title = "; ".join(filter(None, parts))
         return title[0].upper() + title[1:]
     if len(gains):
         return f"{(gains > 0).sum()} of {len(gains)} rows lie above {baseline}"
     return f"No gain over {baseline} was measured yet"
+
+
+def _side(side: str, group: "pandas.DataFrame", told: "pandas.Series") -> str:
+    """The rows on one side of the baseline, by name or by number, and whether the paper has them there."""
+    if group.empty:
+        return ""
+    names = ", ".join(group["row"])
+    is_short = len(group) <= NAMED and not group["row"].str.contains(",").any()
+    rows = escape(names) if is_short else f"{len(group)} of {len(told)} rows"
+    if side == "undecided":
+        return f"{side}: {rows}"
+    alike = (told[group.index] != "opposite sign").sum()
+    paper = {len(group): "as in the paper", 0: "unlike the paper"}.get(alike, f"{alike} as in the paper")
+    return f"{side}: {rows} ({paper})"
 
 
 def _gains(state: PaperVsOursState) -> list[Plane]:
@@ -367,7 +376,7 @@ class PaperVsOurs(Panel):
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE"], "gain": [0.7], "gain_low": [0.2], "gain_high": [1.2],
     ...                           "published_gain": [1.8]})
     >>> print(PaperVsOurs(frame))
-    score: Above the baseline: ImSimCSE (all as in the paper)
+    score: Above the baseline: ImSimCSE (as in the paper)
               paper  ours               verdict
     ImSimCSE  +1.8   +0.7 [+0.2, +1.2]  same sign, smaller
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
