@@ -210,7 +210,7 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
         ("cselab", 112_000),
         ("cselab_lab", 95_500),
         ("cselab_widgets", 55_600),
-        ("cselab cselab_lab cselab_widgets", 260_800),
+        ("cselab cselab_lab cselab_widgets", 260_000),
         ("tests", 242_500),
     ],
 )

@@ -34,7 +34,7 @@ def test_the_radius_of_a_cloud_is_its_distance(lab):
     wanted = np.sqrt(np.mean(np.sum((others - unit) ** 2, axis=1)))
     drawn = traces(lab, sentence=3)
     assert lab.to_frame()["radius"][3] == pytest.approx(wanted, abs=1e-3)
-    assert_allclose(drawn["masks"].x, np.linalg.norm(others - unit, axis=1), atol=1e-3)
+    assert_allclose(drawn["masks"].x, np.linalg.norm(others - unit, axis=1), atol=0.025)  # half a column
     assert f"moves this sentence {wanted:.2f}" in lab.planes(sentence=3)[0].title
 
 
@@ -67,10 +67,8 @@ def test_noise_lab_draws_masks_one_by_one_in_heaps(lab):
     few, all_of = traces(lab, drawn=3, sentence=2), traces(lab, sentence=2)
     assert (few["masks"].x, few["masks"].y) == (all_of["masks"].x[:3], all_of["masks"].y[:3])
     radius = few["mean"].x[0]
-    assert radius**2 == pytest.approx(np.mean(np.square(few["masks"].x)), abs=1e-3)
-    end = lab.planes(sentence=2)[0].x["range"][1]
-    columns = np.round(60 * lab.state.clouds.moved[:, 2] / end)
-    assert len({*zip(columns, all_of["masks"].y, strict=True)}) == 40  # no dot covers another
+    assert radius**2 == pytest.approx(np.mean(np.square(lab.state.clouds.moved[:3, 2])), abs=1e-3)
+    assert len({*zip(all_of["masks"].x, all_of["masks"].y, strict=True)}) == 40  # no dot covers another
     assert f"moves this sentence {radius:.2f}" in lab.planes(drawn=3, sentence=2)[0].title
     for one, other in zip(lab.planes(drawn=3)[0][2:4], lab.planes()[0][2:4], strict=True):
         assert one["range"] == other["range"]  # only dots come

@@ -113,7 +113,7 @@ const cselabFigure = (() => {
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
-    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/\s*(.*?)\s*\u2003(.*)/, (_, numbers, words) => [words, numbers.replace(/<.*>/, "–").replace(/\s+/, ", ")].filter(Boolean).map((line) => `\u2002${line}`).join("<br>")));
+    if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/\s*(.*?)\s*\u2003(.*)/, (_, numbers, words) => [words, numbers.replace(/\s+/, ", ")].filter(Boolean).map((line) => `\u2002${line}`).join("<br>")));
     if (legendNames({ data, layout }, 0).length && data.some(isApart)) {
       if (width > TIGHT) layout.showlegend = false;
       else data.find(isApart).visible = false;

@@ -47,7 +47,7 @@ from .page import figure_to_html, whole_page
 from .planes import Plane
 from .plot import CONFIG, as_json
 from .shell import Shell
-from .static_export import as_text, export
+from .static_export import export
 
 if TYPE_CHECKING:
     import pandas
@@ -215,9 +215,8 @@ class Panel(traitlets.HasTraits):
 
         .csv    the table of `to_frame()`
         .html   the picture as a page to read offline
-        .json   the planes, a list of figures as Plotly reads them
 
-        An SVG is made by the browser: "save picture" under the plot.
+        An SVG is made by the browser: "save picture" under the plot. `figure()`, of Plotly, has further formats.
 
         Raises:
             ValueError: an unknown ending.
@@ -228,11 +227,9 @@ class Panel(traitlets.HasTraits):
                 write_text(path, self.to_frame().to_csv(index=False))
             case ".html":
                 write_text(path, whole_page(self._html(answering=True), type(self).__name__))
-            case ".json":
-                write_text(path, as_text(as_json(self.planes())))
             case other:
                 raise ValueError(
-                    f"path ends in {other!r}; it must end in .csv, .html or .json. "
+                    f"path ends in {other!r}; it must end in .csv or .html. "
                     'For an SVG press "save picture" under the plot.'
                 )
 

@@ -30,7 +30,7 @@ KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 LARGEST_K = 20  # the largest K
 VARIANCES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 SIDES = (("positives", POSITIVE, "rgba(194, 82, 0, 0.5)"), ("negatives", NEGATIVE, "rgba(107, 107, 107, 0.5)"))
-COLUMNS = 60  # of dots, over the whole axis
+COLUMNS = 32  # of dots, over the whole axis
 HEAP = 16  # pixels a dot
 DRAWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)  # masks, one by one at first
 
@@ -259,22 +259,23 @@ def _cloud(state: NoiseLabState) -> Plane:
     radius = float(np.sqrt(np.square(moved[: state.drawn]).mean()))
     end = 1.06 * max(moved.max(), apart.max())
     masks, sentences = _heaped(moved, end), _heaped(apart, end)
+    columns = np.round(COLUMNS * moved / end) * end / COLUMNS
     room = max(masks.max(), sentences.max()) + 2
     names = [escape(textwrap.shorten(text, 70, placeholder=" \u2026")) for text in state.sentences]
     traces = [
         _line(distance, [0, 2], "nearest", NEGATIVE),
         _line(radius, [1, 2], "mean", ANCHOR),
         go.Scatter(
-            **_places(moved[: state.drawn], (1 + masks / room)[: state.drawn]), mode="markers", uid="masks",
-            hoverinfo="skip", marker={"color": ANCHOR, "size": 10},
+            **_places(columns[: state.drawn], (1 + masks / room)[: state.drawn]), mode="markers", uid="masks",
+            hoverinfo="skip", marker={"color": ANCHOR, "size": 8},
         ),
         go.Scatter(
             **_places(apart, sentences / room), mode="markers", uid="sentences", hovertemplate="%{text}<extra></extra>",
             text=[f"{d:.2f}: {names[other]}" for d, other in zip(apart, others, strict=True)],
-            marker={"color": NEGATIVE, "size": 10, "symbol": "diamond"},
+            marker={"color": NEGATIVE, "size": 9, "symbol": "diamond"},
         ),
         written(rounded([radius, distance]), [2 - 0.6 / room, 1 - 0.6 / room],
-                [f"\u2002typical {radius:.2f}", f"\u2002nearest {distance:.2f}"], "numbers"),
+                [f"\u2002{radius:.2f}", f"\u2002{distance:.2f}"], "numbers"),
     ]  # fmt: skip
     beyond = int((clouds.radius > clouds.distance).sum())
     rows = [f"{len(others)} other<br>sentences", f"this sentence<br>under {state.drawn} masks"]
@@ -285,7 +286,8 @@ def _cloud(state: NoiseLabState) -> Plane:
         {"range": [0, 2], "tickvals": [2 / room, 1 + 2 / room], "ticktext": rows, "ticks": "", "showgrid": False},
         tall=min(HEAP * 2 * room, 400),
         words=f"\u201c{names[row]}\u201d Nearest: \u201c{names[nearest]}\u201d "
-        f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther. Typical: root mean square.",
+        f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther than to the nearest. "
+        f"{radius:.2f} is the root mean square.",
     )
 
 

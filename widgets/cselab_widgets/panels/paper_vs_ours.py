@@ -31,7 +31,6 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
 WIDE = "A wide interval means few seeds, or seeds that disagree."
 LINE = 33  # pixels a row
 NAMED = 3  # rows: a title counts more of them
-NO_NUMBER = "\u2007\u2007<span style='color: transparent'>+0.0</span>"  # as wide as a number
 CELL = 26  # pixels a row of the map of gains
 PAPER, HERE = ROLES["published"], ROLES["ours"]
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
@@ -100,12 +99,6 @@ class PaperVsOursState(State):
         return self.frame[self.frame["column"] == self.tests[0]].sort_values("gain", ascending=False)
 
     @cached_property
-    def tied(self) -> set[str]:
-        """The rows whose interval of the first test reaches that of the row on top, and this row."""
-        first = self.first_test
-        return {*first["row"][first["gain_high"] >= first["gain_low"][first["row"] == self.rows[0]].max()]}
-
-    @cached_property
     def single(self) -> set[str]:
         """The rows of which no gain has an interval."""
         return {*self.frame["row"]} - {*self.frame["row"][self.frame["gain_low"].notna()]}
@@ -144,7 +137,7 @@ def _numbers(state: PaperVsOursState) -> list[Plane]:
     ends = [min(values) - room, max(values) + room]
     text = []
     for _, line in lines.iterrows():
-        numbers = [one.rjust(6, "\u2007") if one else NO_NUMBER for one in _signed(line)]
+        numbers = [(one or "\u2013").rjust(6, "\u2007") for one in _signed(line)]
         text.append("\u00a0\u00a0".join(["", *numbers, "\u2003" + _judged(state, line)]))
     heads = "\u00a0\u00a0\u2007paper\u00a0\u00a0\u2007\u2007ours\u00a0\u00a0\u2003verdict"
     traces.append(written(ends[1:] * (len(text) + 1), [*places, len(lines) + 0.5], [*text, heads], "numbers"))
@@ -181,7 +174,7 @@ def verdict(line: "pandas.Series") -> str:
     if np.isnan(low):
         return "one run"
     if low <= 0 <= high:
-        return "undecided" + ", short" * (not low <= paper <= high)
+        return "undecided" + f", not {paper:+.1f}" * (not low <= paper <= high)
     if ours * paper < 0:
         return "opposite sign"
     return "compatible" if low <= paper <= high else f"same sign, {'smaller' if abs(ours) < abs(paper) else 'larger'}"
@@ -194,13 +187,9 @@ def answer(state: PaperVsOursState) -> str:
     judged, told = state.shown[told != ""], told[told != ""]
     undecided = told.str.startswith(("undecided", "one run"))
     above = judged["gain"] > 0
-    parts = [
-        _side(f"above {baseline}", judged[above & ~undecided], told),
-        _side(f"below {baseline}", judged[~above & ~undecided], told),
-        _side("undecided", judged[undecided], told),
-    ]
-    if len(judged):
-        title = "; ".join(filter(None, parts))
+    sides = {f"above {baseline}": above & ~undecided, f"below {baseline}": ~above & ~undecided, "undecided": undecided}
+    title = "; ".join(_side(side, judged[rows], told) for side, rows in sides.items() if rows.any())
+    if title:
         return title[0].upper() + title[1:]
     if len(gains):
         return f"{(gains > 0).sum()} of {len(gains)} rows lie above {baseline}"
@@ -209,8 +198,6 @@ def answer(state: PaperVsOursState) -> str:
 
 def _side(side: str, group: "pandas.DataFrame", told: "pandas.Series") -> str:
     """The rows on one side of the baseline, by name or by number, and whether the paper has them there."""
-    if group.empty:
-        return ""
     names = ", ".join(group["row"])
     is_short = len(group) <= NAMED and not group["row"].str.contains(",").any()
     rows = escape(names) if is_short else f"{len(group)} of {len(told)} rows"
@@ -246,17 +233,14 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         xgap=1,
         ygap=1,
     )
-    others = state.tied - {methods[0]}
-    names = [escape(name) + " \u2248" * (name in others) for name in methods]
     plain = {"showgrid": False, "showline": False, "ticks": "", "ticklabelstandoff": 5, "automargin": True}
     across = {**plain, "side": "top", "fixedrange": True, "tickvals": tests}
     across["ticktext"] = [_bold(test, escape(test)) for test in tests]
-    up = {**plain, "tickvals": heat.y, "ticktext": names, "range": [len(methods) - 0.5, -0.5]}
+    up = {**plain, "tickvals": heat.y, "ticktext": [*map(escape, methods)], "range": [len(methods) - 0.5, -0.5]}
     title = f"Gains over {state.baseline}"
     best = state.table(frame["gain"]).iat[0, 0]
     if not np.isnan(best):
-        title = f"{methods[0]} gains most over {state.baseline}, {best:+.1f} in {tests[0]}"
-        title += f"; the intervals of {len(others)} more (\u2248) reach its own" * bool(others)
+        title = f"{methods[0]} has the largest mean gain over {state.baseline}, {best:+.1f} in {tests[0]}"
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), key=_key(state))]
 
 
@@ -278,9 +262,7 @@ def _key(state: PaperVsOursState) -> str:
         return ""
     chip = "<span style='background: {}; padding: 0 6px'>{}</span>"
     colours = chip.format(COLOURS[-1][1], "above " + escape(state.baseline)) + chip.format(COLOURS[0][1], "below")
-    tie = "; \u00b1: half of the interval"
-    tie += "; \u2248: it reaches that of the best" * (len(state.tied) > 1)
-    return f"{colours}<span>no colour: the 95 % interval contains 0{tie}</span>"
+    return f"{colours}<span>no colour: the 95 % interval contains 0; \u00b1: half of the interval</span>"
 
 
 def _gain_in_words(one: Mapping[str, Any]) -> str:
@@ -326,7 +308,7 @@ def explain(state: PaperVsOursState) -> str:
         return WIDE
     if state.shown["gain"].isna().all():
         return "This experiment has not been run here: use cselab experiment run."
-    words = "Undecided: the interval contains 0. Compatible: it contains the paper's gain; short, smaller: it does not."
+    words = "Undecided: the interval contains 0. Compatible: it contains the paper's gain."
     text = f"{state.terms} {words} {WIDE}".strip()
     if state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."
@@ -382,7 +364,7 @@ class PaperVsOurs(Panel):
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
     ...                           "gain_low": [0.2, -0.9], "gain_high": [1.2, 0.5]})
     >>> PaperVsOurs(frame, view="gains", baseline="SimCSE")
-    ImSimCSE gains most over SimCSE, +0.7 in STS-B
+    ImSimCSE has the largest mean gain over SimCSE, +0.7 in STS-B
               STS-B  SICK-R
     ImSimCSE   +0.7  (-0.2)
     """
@@ -472,7 +454,7 @@ def _dots(name: str, color: str, symbol: str, lines: "pandas.DataFrame", column:
     return go.Scatter(
         x=value.to_numpy(dtype=float),
         y=places,
-        error_x={"type": "data", "thickness": 1.5, "width": 4, "color": color, **bars},
+        error_x={"type": "data", "thickness": 1.5, "width": 4, "color": color, "visible": column == "gain", **bars},
         hoverinfo="x",
         uid=name,
         mode="markers",

@@ -244,13 +244,14 @@ def _singular_values(state: RankLabState) -> Plane:
         hoverinfo="skip",
         visible=rank < end,
     )
+    ticks = [1, end] if end < 1.2 * rank else [1, rank, end]
     words = [f"{end - rank} directions<br>are missing"]
     middle = [(rank + end) / 2], [float(np.sqrt(low * high))]
     told = written(*middle, words, "missing: words", "middle center", visible=rank < 0.7 * end)
     return Plane(
         f"{_rows(state)} span {'all' if rank == end else f'only {rank} of'} {end} directions",
         [missing, line, told],
-        {"title": {"text": f"direction (of {end})"}, "range": [0, end], "tickvals": [rank, end][end < 1.2 * rank :]},
+        {"title": {"text": f"direction (of {end})"}, "range": [0, end], "tickvals": ticks},
         {"title": {"text": "singular value"}, **axis},
         words="As in the loss, correlations include the mean of the sentences: so the first singular value is large. "
         + ("Barlow Twins can reach 0." if rank == end else "Missing directions keep Barlow Twins above 0."),
@@ -263,9 +264,10 @@ def _floors(state: RankLabState) -> Plane:
         "Barlow Twins": (OURS, _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)),
         "dimension-wise": (ANCHOR, [state.floors["dimension-wise"]] * len(state.sizes)),
     }
-    lines, dots = [], []
+    lines, dots, numbers = [], [], []
     for name, (color, floor) in ways.items():
         now, lowest = state.losses[name], state.floors[name]
+        numbers.append(f"{lowest:.3g} of {now:.3g} ({name})")
         lines.append(
             go.Scatter(
                 x=list(state.sizes),
@@ -283,8 +285,8 @@ def _floors(state: RankLabState) -> Plane:
                 y=rounded([100, 100 * lowest / now]),
                 uid=f"{name}: this batch",
                 mode="lines+markers+text",
-                text=["", f"\u2002{lowest:.3g} of {now:.3g}"],
-                textposition="top right" if lowest < now / 2 else "bottom center",
+                text=["", f"\u2002{100 * lowest / now:.0f} %\u2002"],
+                textposition="top right" if lowest < now / 2 else "bottom left",
                 line={"color": color, "width": 2, "dash": "dot"},
                 marker={"color": color, "size": [0, 13], "opacity": 1, "line": {"width": 0}},
                 cliponaxis=False,
@@ -301,8 +303,8 @@ def _floors(state: RankLabState) -> Plane:
         answer,
         [*named_at_ends(lines, "names", 100), *dots],
         {**x, "tickvals": [2**power for power in range(1, 12)]},
-        {"title": {"text": "lowest possible loss, % of the present one"}, "range": [0, 115]},
-        words="A dot: the lowest loss of this batch, out of its present loss. A larger batch lowers only Barlow Twins. "
+        {"title": {"text": f"lowest possible loss, % of that at N = {state.size}"}, "range": [0, 108]},
+        words=f"Dots: the lowest loss of this batch, {' and '.join(numbers)}. A larger batch lowers only Barlow Twins. "
         f"Vectors: {state.source}; artificial rows count as sentences.",
     )
 

@@ -455,7 +455,7 @@ def _told(what: str, steps: Sequence[int], values: Sequence[float], scored: str)
         way = "falls" if last < first else "rises"
         return f"{what} {way} from {first:.3g} to {last:.3g}" if len(values) > 1 else f"{what} {last:.3g}"
     told = best or len(values) - 1  # the end, if nothing is better than the start
-    gain = f"{values[told] - first:+.1f}"
+    gain = f"{round(values[told], 1) - round(first, 1):+.1f}"  # of the numbers that are shown
     if told < len(values) - 1:
         return f"{scored} peaks at step {steps[told]} (dev score {values[told]:.1f}, {gain}), ends at {last:.1f}"
     return f"{scored} has dev score {last:.1f} at step {steps[told]}" + f" ({gain})" * bool(told)

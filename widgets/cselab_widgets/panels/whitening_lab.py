@@ -15,7 +15,6 @@ from torch import Tensor
 from cselab.sgw import covariance, group_whitening_matrix
 
 from ..kit.fields import State, shown
-from ..kit.number_table import number_table
 from ..kit.panel import Panel
 from ..kit.panel_vectors import SameArray, named_views
 from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, rounded
@@ -62,7 +61,7 @@ class WhiteningLabState(State):
     batch_size: int = shown("batch size", "slider", "sizes", 512, ge=2, le="most", asked=(0, 1))
     eps: float = shown("added variance", "slider", tuple(Power(10.0**e) for e in range(-10, 1)), 1e-6, asked=(1,))
     num_groups: int = shown("groups", "slider", "divisors", 128, ge=1, when="grouped", asked=(0, 1))
-    stage: int = shown("stage", "steps", range(len(STAGES)), 0, asked=(2,))
+    stage: int = shown("stage", "steps", range(len(STAGES)), len(STAGES) - 1, asked=(2,))
 
     @property
     def grouped(self) -> bool:
@@ -271,6 +270,8 @@ class WhiteningLab(Panel):
 
 def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     """The two channels with the largest correlation of those that are shown, whitened alone, at a stage."""
+    import pandas as pd
+
     some = whitened.batch[:, whitened.fitted.permutation[:CHANNELS]]
     some = some / some.var(0).mean().clamp(min=1e-12).sqrt()
     between = torch.corrcoef(some.T).nan_to_num().abs().fill_diagonal_(0)
@@ -288,8 +289,9 @@ def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
     for number, of in enumerate(map(covariance, stages)):
         first, both, _, second = (f"{value + 0:.2f}" for value in of.flatten().numpy().round(2))
         head = f"{number} {STAGES[number]}"
-        numbers.append((f"<b>{head}</b>" if number == state.stage else head, (f"{first} and {second}", both)))
-    variances, both = numbers[state.stage][1]
+        numbers.append((f"<b>{head}</b>" if number == state.stage else head, f"{first} and {second}", both))
+    table = pd.DataFrame(numbers, columns=["stage", "variances", "covariance"])
+    _, variances, both = numbers[state.stage]
     return Plane(
         f"Stage {state.stage}, {STAGES[state.stage]}: variances {variances}, covariance {both}",
         [
@@ -307,7 +309,7 @@ def _two_channels(state: WhiteningLabState, whitened: WhitenedViews) -> Plane:
         reads=f'<p>A <span style="color:{AFTER}">\u25cf</span> is a sentence'
         + f', <span style="color:{BEFORE}">\u25cf</span> where it was' * (state.stage > 0)
         + ". The ellipse is two standard deviations from the mean in each direction. Whitening makes it a circle. "
-        "Play the stages and follow the large dot.</p>" + number_table(["stage", "variances", "covariance"], numbers),
+        "Play the stages and follow the large dot.</p>" + table.to_html(index=False, escape=False, border=0),
     )
 
 
