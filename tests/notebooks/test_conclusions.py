@@ -462,6 +462,11 @@ SimCSE, static and last layer | Avg. | 1
 with each seed, though | results | wiki | Focal-InfoNCE | SimCSE | Avg. | 1
 So are WhitenedCSE's | results | wiki | WhitenedCSE, 3 passes | SimCSE | Avg. | 1
 and ImSimCSE (released)'s | results | wiki | ImSimCSE, released | SimCSE | Avg. | 1
+above SimCSE at 0.07 by only | results | wiki | Focal-InfoNCE | SimCSE at Focal's temperature | Avg. | 1
+0.07 improves SimCSE by | results | wiki | SimCSE at Focal's temperature, static and last layer | \
+SimCSE, static and last layer | Avg. | 1
+and Focal-InfoNCE is below it: | results | wiki | Focal-InfoNCE, static and last layer | \
+SimCSE at Focal's temperature, static and last layer | Avg. | 1
 ImSimCSE (paper) is below SimCSE: | results | wiki | ImSimCSE, paper | SimCSE | Avg. | 1
 below SimCSE.** Focal-InfoNCE: | results | wiki | Focal-InfoNCE, static and last layer | \
 SimCSE, static and last layer | Avg. | 1
