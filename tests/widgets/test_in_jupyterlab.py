@@ -384,10 +384,10 @@ def test_the_labs_hear_their_controls_and_tell_python(open_notebook, lab):
     whitening, loss, sphere, cosines = (cells.nth(number) for number in (1, 2, 3, 4))
 
     whitening.get_by_role("tab", name="How does whitening work?").click()
-    expect(whitening).to_contain_text("Stage 0, as it is")
-    whitening.locator(".noUi-handle").last.press("ArrowRight")
-    expect(whitening).to_contain_text("Stage 1, mean removed")
-    expect(whitening).to_contain_text("python: 1")
+    expect(whitening).to_contain_text("Stage 4, turned back (ZCA)")
+    whitening.locator(".noUi-handle").last.press("ArrowLeft")
+    expect(whitening).to_contain_text("Stage 3, scaled (PCA)")
+    expect(whitening).to_contain_text("python: 3")
 
     loss.get_by_role("tab", name="How do a batch's cosines change?").click()
     expect(loss).to_contain_text("Step 5: positives")
