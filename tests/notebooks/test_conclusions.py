@@ -462,7 +462,8 @@ SimCSE, static and last layer | Avg. | 1
 with each seed, though | results | wiki | Focal-InfoNCE | SimCSE | Avg. | 1
 So are WhitenedCSE's | results | wiki | WhitenedCSE, 3 passes | SimCSE | Avg. | 1
 and ImSimCSE (released)'s | results | wiki | ImSimCSE, released | SimCSE | Avg. | 1
-above SimCSE at 0.07 by only | results | wiki | Focal-InfoNCE | SimCSE at Focal's temperature | Avg. | 1
+this temperature changes SimCSE by | results | wiki | SimCSE at Focal's temperature | SimCSE | Avg. | 1
+Focal-InfoNCE is above SimCSE at 0.07 by | results | wiki | Focal-InfoNCE | SimCSE at Focal's temperature | Avg. | 1
 0.07 improves SimCSE by | results | wiki | SimCSE at Focal's temperature, static and last layer | \
 SimCSE, static and last layer | Avg. | 1
 and Focal-InfoNCE is below it: | results | wiki | Focal-InfoNCE, static and last layer | \
