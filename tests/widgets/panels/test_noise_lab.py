@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 from cselab_widgets import NoiseLab
+from cselab_widgets.panels.noise_lab import COLUMNS
 from drawn import traces
 from numpy.testing import assert_allclose
 from tiny import seeded
@@ -34,7 +35,10 @@ def test_the_radius_of_a_cloud_is_its_distance(lab):
     wanted = np.sqrt(np.mean(np.sum((others - unit) ** 2, axis=1)))
     drawn = traces(lab, sentence=3)
     assert lab.to_frame()["radius"][3] == pytest.approx(wanted, abs=1e-3)
-    assert_allclose(drawn["masks"].x, np.linalg.norm(others - unit, axis=1), atol=0.025)  # half a column
+    distances = np.linalg.norm(others - unit, axis=1)
+    assert_allclose(lab.state.clouds.moved[:, 3], distances, atol=1e-3)
+    half_a_column = lab.planes(sentence=3)[0].x["range"][1] / COLUMNS / 2
+    assert_allclose(drawn["masks"].x, distances, atol=half_a_column + 1e-3)
     assert f"moves this sentence {wanted:.2f}" in lab.planes(sentence=3)[0].title
 
 

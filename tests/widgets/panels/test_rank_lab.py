@@ -86,6 +86,7 @@ def test_a_line_is_the_floor_in_per_cent_of_the_loss(lab):
         assert found[f"{name}: this batch"].y == pytest.approx((100, 100 * floor(64) / now), abs=1e-4)
         assert f"{floor(64):.3g} of {now:.3g} ({name})" in lab.planes()[0].words
         assert found[name].y == pytest.approx([100 * floor(n) / now for n in found[name].x], abs=2e-3)
+        assert now > floor(64)
     assert found["Barlow Twins"].y[-1] == 0 and np.ptp(found["dimension-wise"].y) == 0  # the rank stops only one
 
 

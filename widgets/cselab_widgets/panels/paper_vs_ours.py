@@ -308,7 +308,7 @@ def explain(state: PaperVsOursState) -> str:
         return WIDE
     if state.shown["gain"].isna().all():
         return "This experiment has not been run here: use cselab experiment run."
-    words = "Undecided: the interval contains 0. Compatible: it contains the paper's gain."
+    words = "Undecided: the interval contains 0. Compatible: it contains the paper's gain; not: it excludes this gain."
     text = f"{state.terms} {words} {WIDE}".strip()
     if state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."
