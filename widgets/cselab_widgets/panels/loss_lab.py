@@ -280,7 +280,8 @@ def _cosines(state: LossLabState) -> Plane:
     orange = (0, "rgba(194, 82, 0, 0.04)"), (1, POSITIVE)
     diagonal = go.Heatmap(heat, uid="positives", x=places, y=places, z=positives, colorscale=orange)
     words = (
-        "Rows are sentences, columns their second views; positives lie on the diagonal. A full colour is a cosine of 1."
+        "Rows are sentences, columns their second views; positives lie on the diagonal. "
+        "Full colour: cosine 1; none: 0 or below."
     )
     own, others = (part.mean() for part in _split(state.cosines()))
     title = f"Step {state.step}: positives average {own:.2f}, negatives {others:.2f}"
