@@ -230,7 +230,7 @@ def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
     page.get_by_placeholder("first sentence").fill("a bad cage")
     page.get_by_placeholder("first sentence").press("Enter")
     told("typed", ["a bad cage", 0, pytest.approx(1, abs=1e-5)])
-    expect(typed).to_contain_text("Your pair has 1.00")
+    expect(typed).to_contain_text("your pair has 1.00")
     assert "1.00" not in before
     page.locator(".jp-OutputArea-output").nth(1).locator(".noUi-handle").press("ArrowRight")
     told("typed", lambda now: now[1] == 1)

@@ -1,6 +1,7 @@
 """Panels in a file without a kernel or a network: controls show what Python draws."""
 
 import json
+import re
 
 import pytest
 from cselab_widgets.kit.fields import hidden_controls
@@ -51,7 +52,8 @@ def shows(section, panel, **changes):
     section.page.wait_for_function("(section) => section.drawn", arg=section.element_handle())
     drawn = json.loads(section.evaluate("(section) => section.drawn"))
     if len(planes := panel.render(state)) == 1:  # of several, only those that changed are drawn
-        assert drawn == json.loads(json.dumps(as_json(planes)[0]["data"]))
+        given = json.dumps(as_json(planes)[0]["data"], ensure_ascii=False)
+        assert drawn == json.loads(re.sub(r'"-(?=\d)', '"\u2212', given))  # texts have the sign of the axes
     assert section.locator(".cselab-panel > .cselab-note").inner_text() == panel.explain(state)
     said = "(section, html) => Object.assign(document.createElement('div'), { innerHTML: html }).textContent"
     assert section.locator(".cselab-details").evaluate("(el) => el.textContent") == section.evaluate(

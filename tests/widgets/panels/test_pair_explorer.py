@@ -53,7 +53,7 @@ def test_the_line_stands_at_the_cosine(panel):
         assert traces(panel)[f"{name}: your pair"].x == (pytest.approx(expected, abs=1e-4),) * 2
         middles = {grade: np.median(panel.to_frame().query(f"grade == {grade}")[name]) for grade in (0, 2, 5)}
         nearest = min(middles, key=lambda grade: abs(middles[grade] - expected))
-        assert panel.planes()[plane].words == f"Your pair has {expected:.2f}, nearest to the median of grade {nearest}."
+        assert panel.planes()[plane].title.endswith(f": your pair has {expected:.2f}, nearest to grade {nearest}")
         assert traces(panel)[f"{name}: medians"].x == pytest.approx(list(middles.values()), abs=1e-4)
         assert [float(median) for median in traces(panel)[f"{name}: numbers"].text[:-1]] == pytest.approx(
             list(middles.values()), abs=0.005
@@ -64,10 +64,10 @@ def test_grades_out_of_order_are_named_with_their_kinds(pairs):
     """Under this encoder the pairs of grade 1 are the same word, those of grade 2 are not."""
     turned = Pairs(pairs.sentences1, pairs.sentences2, [1.0] * 4 + [2.0] * 4 + [0.0] * 4, subsets=pairs.subsets)
     turned = PairExplorer({"cone": Letters(0.1)}, turned, "a", "b").planes()[0]
-    assert turned.title == "cone: grade 1 (same) has higher cosines than grade 2"
+    assert turned.words == "Grade 1 (same) has higher cosines than grade 2."
     assert tuple(turned.y["ticktext"]) == ("grade 0: unrelated", "grade 1: same", "grade 2: same meaning")
     right = PairExplorer({"cone": Letters(0.1)}, pairs, "a", "b").planes()[0]
-    assert right.title == "cone: the higher the grade, the higher the cosine" and right.y["ticktext"][1] == "grade 2"
+    assert right.words == "The higher the grade, the higher the cosine." and right.y["ticktext"][1] == "grade 2"
 
 
 def test_typing_a_sentence_moves_the_line(panel):
@@ -122,7 +122,7 @@ def test_clicking_a_pair_loads_it(panel):
     assert (panel.state.first, panel.state.second) == ("hide", "edihl")
     assert box.value == "hide"
     assert panel.picked()["kind"].tolist() == ["turned"]
-    assert panel.planes()[0].words.endswith("; it deserves grade 2.")
+    assert panel.planes()[0].words.startswith("Your pair deserves grade 2.")
 
 
 def test_of_very_many_pairs_the_list_offers_some_of_every_grade(pairs, monkeypatch):

@@ -45,7 +45,13 @@ def test_a_broken_batch_has_four_directions_and_a_higher_floor(lab):
 @pytest.mark.parametrize(
     "changes, title",
     [
-        ({}, ["With 64 sentences, Barlow Twins cannot fall below 0.573", "64 sentences span only 64 of 96 directions"]),
+        (
+            {},
+            [
+                "With 64 sentences, Barlow Twins cannot fall below 0.573; with 96 it can reach 0",
+                "64 sentences span only 64 of 96 directions",
+            ],
+        ),
         (
             {"batch_size": 80, "artificial_rows": 32},
             [
@@ -68,13 +74,13 @@ def test_the_singular_values_are_those_of_the_matrix(views, rows):
 
 def test_a_small_batch_has_room_on_the_axis(lab):
     """The axis of batch sizes is logarithmic; that of losses starts at 0, so that a fall looks as small as it is."""
-    axes, place = lab.planes(broken=True)[0], traces(lab, broken=True)["dimension-wise: this batch"].x[0]
+    axes, place = lab.planes(broken=True)[0], traces(lab, broken=True)["this batch"].x[0]
     low, high = axes.x["range"]
     assert axes.x["type"] == "log" and (np.log10(place) - low) / (high - low) > 0.1
-    assert axes.y["range"][0] == 0
+    assert axes.y["rangemode"] == "tozero"
 
 
-def test_a_line_is_the_floor_in_per_cent_of_the_loss(lab):
+def test_a_line_is_what_the_batch_adds_to_the_lowest_loss(lab):
     found = traces(lab)
     one, other = (view / torch.stack(lab.state.views).square().mean().sqrt() for view in lab.state.views)
     expected = {
@@ -83,11 +89,14 @@ def test_a_line_is_the_floor_in_per_cent_of_the_loss(lab):
     }
     for name, (loss, floor) in expected.items():
         now = loss.total.item()
-        assert found[f"{name}: this batch"].y == pytest.approx((100, 100 * floor(64) / now), abs=1e-4)
-        assert f"{floor(64):.3g} of {now:.3g} ({name})" in lab.planes()[0].words
-        assert found[name].y == pytest.approx([100 * floor(n) / now for n in found[name].x], abs=2e-3)
+        assert f"{now:.3g}, at best {floor(64):.3g} ({name})" in lab.planes()[0].words
+        assert found[name].y == pytest.approx([floor(n) - floor(96) for n in found[name].x], abs=1e-4)
         assert now > floor(64)
-    assert found["Barlow Twins"].y[-1] == 0 and np.ptp(found["dimension-wise"].y) == 0  # the rank stops only one
+    assert (found["this batch"].x, found["this batch"].y) == (
+        (64,),
+        pytest.approx((expected["Barlow Twins"][1](64),), abs=1e-4),
+    )
+    assert found["number"].text == ("\u2002<b>0.573</b>",)
 
 
 def test_losses_with_artificial_rows_agree_with_a_slow_loop(lab):

@@ -12,6 +12,7 @@ Controls that answer without a kernel are drawn by page_figure.js.
 
 import hashlib
 import html
+import inspect
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -49,7 +50,8 @@ _PAGE = """\
 <html lang="en"><head><meta charset="utf-8"><meta name="color-scheme" content="light dark">
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title></head>
 <body style="font-family: system-ui, sans-serif; background: Canvas; color: CanvasText">
-<main style="max-width: 1300px; margin: auto"><h1 style="font-size: 1.1rem; margin: 0 8px 0.5em">{title}</h1>
+<main style="max-width: 1140px; margin: auto">
+<h1 style="font-size: 1rem; font-weight: 400; margin: 0 8px 0.5em">{title}</h1>
 {piece}
 </main></body></html>
 """
@@ -72,6 +74,11 @@ def figure_to_html(height: int, words: Mapping[str, str], piece: Mapping[str, An
         piece=script,
         scripts=FIGURE_JS + PAGE_JS,
     )
+
+
+def heading(panel: object) -> str:
+    """The class of a panel and what it is for."""
+    return f"{type(panel).__name__}: {str(inspect.getdoc(panel)).splitlines()[0]}"
 
 
 def bare_page(piece: str, title: str) -> str:

@@ -29,7 +29,7 @@ import traitlets
 from cselab._util.writing import write_text
 
 from .cell_registry import replace_earlier
-from .page import bare_page
+from .page import bare_page, heading
 from .scripts import KIT, LISTEN_JS, inlined
 from .theme import style_sheet
 
@@ -111,7 +111,7 @@ class PagePanel(anywidget.AnyWidget):
     def to_html(self, path: str | Path) -> Path:
         """Write one file that opens in a browser, without a kernel and without a network; returns its path."""
         path = Path(path)
-        write_text(path, bare_page(self._html(), type(self).__name__))
+        write_text(path, bare_page(self._html(), heading(self)))
         return path
 
     def _html(self) -> str:

@@ -43,7 +43,7 @@ from cselab._util.writing import write_text
 
 from .cell_registry import replace_earlier
 from .fields import shown_fields
-from .page import figure_to_html, whole_page
+from .page import figure_to_html, heading, whole_page
 from .planes import Plane
 from .plot import CONFIG, as_json
 from .shell import Shell
@@ -226,7 +226,7 @@ class Panel(traitlets.HasTraits):
             case ".csv":
                 write_text(path, self.to_frame().to_csv(index=False))
             case ".html":
-                write_text(path, whole_page(self._html(answering=True), type(self).__name__))
+                write_text(path, whole_page(self._html(answering=True), heading(self)))
             case other:
                 raise ValueError(
                     f"path ends in {other!r}; it must end in .csv or .html. "

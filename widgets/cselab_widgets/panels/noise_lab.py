@@ -170,7 +170,7 @@ class NoiseLab(Panel):
     >>> clean = generator.normal(size=(4, 8))
     >>> lab = NoiseLab(vectors=clean + generator.normal(size=(40, 4, 8)), clean=clean)
     >>> print(str(lab).splitlines()[0])
-    vectors: dropout moves this sentence 0.89; the nearest sentence is 1.28 away
+    Dropout moves this sentence 0.89; the nearest sentence is 1.28 away
     """
 
     state_class = NoiseLabState
@@ -260,34 +260,35 @@ def _cloud(state: NoiseLabState) -> Plane:
     end = 1.06 * max(moved.max(), apart.max())
     masks, sentences = _heaped(moved, end), _heaped(apart, end)
     columns = np.round(COLUMNS * moved / end) * end / COLUMNS
-    room = max(masks.max(), sentences.max()) + 2
+    base, dots = sentences.max() + 2, sentences.max() + masks.max() + 4
+    dot = 2 / dots  # of the plane, which has two rows
     names = [escape(textwrap.shorten(text, 70, placeholder=" \u2026")) for text in state.sentences]
     traces = [
         _line(distance, [0, 2], "nearest", NEGATIVE),
-        _line(radius, [1, 2], "mean", ANCHOR),
+        _line(radius, [base * dot, 2], "mean", ANCHOR),
         go.Scatter(
-            **_places(columns[: state.drawn], (1 + masks / room)[: state.drawn]), mode="markers", uid="masks",
+            **_places(columns[: state.drawn], dot * (base + masks)[: state.drawn]), mode="markers", uid="masks",
             hoverinfo="skip", marker={"color": ANCHOR, "size": 8},
         ),
         go.Scatter(
-            **_places(apart, sentences / room), mode="markers", uid="sentences", hovertemplate="%{text}<extra></extra>",
+            **_places(apart, dot * sentences), mode="markers", uid="sentences", hovertemplate="%{text}<extra></extra>",
             text=[f"{d:.2f}: {names[other]}" for d, other in zip(apart, others, strict=True)],
             marker={"color": NEGATIVE, "size": 9, "symbol": "diamond"},
         ),
-        written(rounded([radius, distance]), [2 - 0.6 / room, 1 - 0.6 / room],
-                [f"\u2002{radius:.2f}", f"\u2002{distance:.2f}"], "numbers"),
+        written(rounded([radius, distance]), [2 - 0.7 * dot, (base - 0.3) * dot],
+                [f"{radius:.2f}\u2002", f"\u2002{distance:.2f}"], "numbers", ["middle left", "middle right"]),
     ]  # fmt: skip
     beyond = int((clouds.radius > clouds.distance).sum())
     rows = [f"{len(others)} other<br>sentences", f"this sentence<br>under {state.drawn} masks"]
     return Plane(
-        f"{state.source}: dropout moves this sentence {radius:.2f}; the nearest sentence is {distance:.2f} away",
+        f"Dropout moves this sentence {radius:.2f}; the nearest sentence is {distance:.2f} away",
         traces,
         {"title": {"text": "distance from this sentence without dropout (vectors of length 1)"}, "range": [0, end]},
-        {"range": [0, 2], "tickvals": [2 / room, 1 + 2 / room], "ticktext": rows, "ticks": "", "showgrid": False},
-        tall=min(HEAP * 2 * room, 400),
+        {"range": [0, 2], "tickvals": [dot, (base + 1) * dot], "ticktext": rows, "ticks": "", "zeroline": False},
+        tall=min(HEAP * dots, 400),
         words=f"\u201c{names[row]}\u201d Nearest: \u201c{names[nearest]}\u201d "
         f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther than to the nearest. "
-        f"{radius:.2f} is the root mean square.",
+        f"{radius:.2f} is the root mean square. Vectors: {state.source}.",
     )
 
 

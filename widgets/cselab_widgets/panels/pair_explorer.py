@@ -201,24 +201,24 @@ def planes(state: PairExplorerState) -> list[Plane]:
         traces += _typed(encoder, state.cosine(encoder), len(bands))
         traces.append(written([limits[1]] * len(told), [*range(len(told))], told, f"{encoder}: numbers"))
         tall = max(300, BAND * len(bands))
-        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, words=typical(state, encoder)))
+        drawn.append(Plane(answer(state, encoder), traces, across, up, tall=tall, words=order(state, encoder)))
     return drawn
 
 
 def answer(state: PairExplorerState, encoder: str) -> str:
-    """The grade whose cosines lie above those of most higher grades."""
-    return escape(f"{encoder}: {order_of(state.data.cosines(encoder, state.removed), state.data.bands)}")
-
-
-def typical(state: PairExplorerState, encoder: str) -> str:
-    """The cosine of the typed pair, the hills whose medians are nearest, and the grade of the pair if it is known."""
+    """The cosine of the typed pair, and the grades whose medians are nearest."""
     typed = state.cosine(encoder)
     away = np.abs(np.array(medians(state, encoder)) - typed)
     near = [state.data.bands.names[at] for at in np.flatnonzero(away < away.min() + EQUAL)]
-    several = "s" * (len(near) > 1)
-    told = f"Your pair has {typed:.2f}, nearest to the median{several} of grade{several} {' and '.join(near)}"
+    grades = f"grade{'s' * (len(near) > 1)} {' and '.join(near)}"
+    return escape(f"{encoder}: your pair has {typed:.2f}, nearest to {grades}")
+
+
+def order(state: PairExplorerState, encoder: str) -> str:
+    """The grade of the typed pair if it is known; the grade whose cosines lie above those of most higher grades."""
     grade = state.data.grades.get((state.first, state.second))
-    return told + ("." if grade is None else f"; it deserves grade {grade:g}.")
+    told = order_of(state.data.cosines(encoder, state.removed), state.data.bands)
+    return ("" if grade is None else f"Your pair deserves grade {grade:g}. ") + escape(told[0].upper() + told[1:]) + "."
 
 
 def _of_grade(state: PairExplorerState, encoder: str, at: int) -> str:

@@ -259,52 +259,41 @@ def _singular_values(state: RankLabState) -> Plane:
 
 
 def _floors(state: RankLabState) -> Plane:
-    """The part of this batch's loss that stays at best, by batch size: with Barlow Twins it falls, else it does not."""
+    """What a batch adds to the lowest loss, by its size: much with Barlow Twins, else nothing."""
+    sizes, rows = list(state.sizes), _rows(state)
     ways = {
         "Barlow Twins": (OURS, _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)),
-        "dimension-wise": (ANCHOR, [state.floors["dimension-wise"]] * len(state.sizes)),
+        "dimension-wise": (ANCHOR, [0.0] * len(sizes)),
     }
-    lines, dots, numbers = [], [], []
-    for name, (color, floor) in ways.items():
-        now, lowest = state.losses[name], state.floors[name]
-        numbers.append(f"{lowest:.3g} of {now:.3g} ({name})")
-        lines.append(
-            go.Scatter(
-                x=list(state.sizes),
-                y=rounded(100 * low / now for low in floor),
-                uid=name,
-                name=name,
-                mode="lines",
-                line={"color": color, "width": 3},
-                hovertemplate="N = %{x}: at best %{y:.0f} %<extra>" + name + "</extra>",
-            )
-        )
-        dots.append(
-            go.Scatter(
-                x=[state.size] * 2,
-                y=rounded([100, 100 * lowest / now]),
-                uid=f"{name}: this batch",
-                mode="lines+markers+text",
-                text=["", f"\u2002{100 * lowest / now:.0f} %\u2002"],
-                textposition="top right" if lowest < now / 2 else "bottom left",
-                line={"color": color, "width": 2, "dash": "dot"},
-                marker={"color": color, "size": [0, 13], "opacity": 1, "line": {"width": 0}},
-                cliponaxis=False,
-                hoverinfo="skip",
-            )
-        )
+    look = {"mode": "lines", "hovertemplate": "N = %{x}: %{y:.3g}"}
+    lines = [
+        go.Scatter(x=sizes, y=added, uid=name, name=name, line={"color": color, "width": 3}, **look)
+        for name, (color, added) in ways.items()
+    ]
+    lowest = state.floors["Barlow Twins"]
+    traces = [
+        go.Scatter(
+            x=[state.size], y=rounded([lowest]), uid="this batch", mode="markers", marker={"color": OURS, "size": 13}
+        ),
+        written([state.size], [lowest], [f"\u2002<b>{lowest:.3g}</b>"], "number", "top right"),
+    ]
     answer = (
-        f"{_rows(state)} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
+        f"{rows} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
         if state.bound == state.dimensions
-        else f"With {_rows(state)}, Barlow Twins cannot fall below {state.floors['Barlow Twins']:.3g}"
+        else f"With {rows}, Barlow Twins cannot fall below {lowest:.3g}; with {state.enough} it can reach 0"
     )
-    x = {"title": {"text": "batch size N (sentences)"}, "range": np.log10([2, 1.1 * state.sizes[-1]]), "type": "log"}
+    numbers = [f"{state.losses[name]:.3g}, at best {floor:.3g} ({name})" for name, floor in state.floors.items()]
     return Plane(
         answer,
-        [*named_at_ends(lines, "names", 100), *dots],
-        {**x, "tickvals": [2**power for power in range(1, 12)]},
-        {"title": {"text": f"lowest possible loss, % of that at N = {state.size}"}, "range": [0, 108]},
-        words=f"Dots: the lowest loss of this batch, {' and '.join(numbers)}. A larger batch lowers only Barlow Twins. "
+        [*named_at_ends(lines, "names", max(lines[0].y)), *traces],
+        {
+            "title": {"text": "batch size N (sentences)"},
+            "type": "log",
+            "range": np.log10([2, 1.1 * sizes[-1]]),
+            "tickvals": [4**power for power in range(1, 7)],
+        },
+        {"title": {"text": "lowest loss, above that of a large batch"}, "rangemode": "tozero"},
+        words=f"The loss of this batch: {' and '.join(numbers)}. A larger batch lowers only Barlow Twins. "
         f"Vectors: {state.source}; artificial rows count as sentences.",
     )
 
