@@ -39,8 +39,8 @@ ACCESSIBLE = {  # what Sphinx and its theme write, and what a screen reader and 
     'role="heading">': 'role="heading" aria-level="2">',
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="pages">',
     ' aria-label="Toggle hidden content"': "",
-    "</body>": '<script>for (const box of document.querySelectorAll("pre, .table-wrapper")) if (box.scrollWidth > '
-    'box.clientWidth || box.closest("details:not([open])")) box.tabIndex = 0;</script></body>',
+    "</body>": '<script>(onresize = () => { for (const box of document.querySelectorAll("pre, .table-wrapper")) if '
+    '(box.scrollWidth > box.clientWidth || box.closest("details:not([open])")) box.tabIndex = 0; })();</script></body>',
 }
 REGISTRIES = {  # the tables that a package knows its parts by, where they are described
     "cselab.methods": ["cselab.methods.base.METHODS", "cselab.methods.base.FAMILIES"],

@@ -91,7 +91,7 @@ def test_it_is_alive_from_a_file_without_a_network(site, browser):
         expect(page.get_by_text("Cosine 1.000, above 100 % of 120 graded pairs", exact=True)).to_have_count(2)
         page.goto((site / "search.html").as_uri() + "?q=info_nce")
         page.wait_for_selector("ul.search li a")
-        for name in ("index", "readme", "docs/results"):
+        for name in ("index", "readme", "docs/results", "lessons/00_lesson"):
             page.goto((site / f"{name}.html").as_uri())
             assert accessibility_faults(page) == set()
     finally:
