@@ -74,7 +74,7 @@ def test_the_singular_values_are_those_of_the_matrix(views, rows):
 
 def test_a_small_batch_has_room_on_the_axis(lab):
     """The axis of batch sizes is logarithmic; that of losses starts at 0, so that a fall looks as small as it is."""
-    axes, place = lab.planes(broken=True)[0], traces(lab, broken=True)["this batch"].x[0]
+    axes, place = lab.planes(broken=True)[0], traces(lab, broken=True)["ends"].x[0]
     low, high = axes.x["range"]
     assert axes.x["type"] == "log" and (np.log10(place) - low) / (high - low) > 0.1
     assert axes.y["rangemode"] == "tozero"
@@ -92,11 +92,9 @@ def test_a_line_is_what_the_batch_adds_to_the_lowest_loss(lab):
         assert f"{now:.3g}, at best {floor(64):.3g} ({name})" in lab.planes()[0].words
         assert found[name].y == pytest.approx([floor(n) - floor(96) for n in found[name].x], abs=1e-4)
         assert now > floor(64)
-    assert (found["this batch"].x, found["this batch"].y) == (
-        (64,),
-        pytest.approx((expected["Barlow Twins"][1](64),), abs=1e-4),
-    )
-    assert found["number"].text == ("\u2002<b>0.573</b>",)
+    assert found["ends"].x == (64, 96)
+    assert found["ends"].y == (pytest.approx(expected["Barlow Twins"][1](64), abs=1e-4), 0)
+    assert found["words"].text[:2] == ("\u2002<b>0.573</b>", "<b>0</b>")
 
 
 def test_losses_with_artificial_rows_agree_with_a_slow_loop(lab):

@@ -84,7 +84,7 @@ const cselabFigure = (() => {
         const middle = [points[i][0] + (right - 1) * (gap + w), points[i][1] + (down - 1) * (gap + h)];
         // A name near another point misleads.
         const cost = gap - ((right + down) % 2) + 40 * points.some((p, n) => n !== i && near(p, middle, w + gap, h + gap)) +
-          drawn.filter((point) => near(point, middle, w, h)).length;
+          3 * drawn.filter((point) => near(point, middle, w, h)).length;
         return { side: ["top", "middle", "bottom"][down] + [" left", " center", " right"][right], gap, w, h, middle, cost };
       })));
       const [best] = places.filter(({ middle }) => near(middle, [room[0] / 2, room[1] / 2], room[0] / 2 - w, room[1] / 2 + 9 - h) &&
@@ -112,7 +112,8 @@ const cselabFigure = (() => {
     const { title, transition, ...layout } = { xaxis: {}, yaxis: {}, ...structuredClone(given) };
     const { xaxis, yaxis } = layout;
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
-    const far = xaxis.range && xaxis.type !== "log" ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
+    const last = xaxis.range ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
+    const far = xaxis.range && xaxis.type === "log" ? 10 ** last : last;
     if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/\s*(.*?)\s*\u2003(.*)/, (_, numbers, words) => [words, numbers.replace(/\s+/, ", ")].filter(Boolean).map((line) => `\u2002${line}`).join("<br>")));
     if (legendNames({ data, layout }, 0).length && data.some(isApart)) {
       if (width > TIGHT) layout.showlegend = false;

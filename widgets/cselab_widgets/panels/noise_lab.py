@@ -31,7 +31,7 @@ LARGEST_K = 20  # the largest K
 VARIANCES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 SIDES = (("positives", POSITIVE, "rgba(194, 82, 0, 0.5)"), ("negatives", NEGATIVE, "rgba(107, 107, 107, 0.5)"))
 COLUMNS = 32  # of dots, over the whole axis
-HEAP = 16  # pixels a dot
+HEAP = 12  # pixels a dot
 DRAWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)  # masks, one by one at first
 
 
@@ -258,8 +258,7 @@ def _cloud(state: NoiseLabState) -> Plane:
     apart = clouds.apart[row, others]
     radius = float(np.sqrt(np.square(moved[: state.drawn]).mean()))
     end = 1.06 * max(moved.max(), apart.max())
-    masks, sentences = _heaped(moved, end), _heaped(apart, end)
-    columns = np.round(COLUMNS * moved / end) * end / COLUMNS
+    (columns, masks), (places, sentences) = _heaped(moved, end), _heaped(apart, end)
     base, dots = sentences.max() + 2, sentences.max() + masks.max() + 4
     dot = 2 / dots  # of the plane, which has two rows
     names = [escape(textwrap.shorten(text, 70, placeholder=" \u2026")) for text in state.sentences]
@@ -268,12 +267,12 @@ def _cloud(state: NoiseLabState) -> Plane:
         _line(radius, [base * dot, 2], "mean", ANCHOR),
         go.Scatter(
             **_places(columns[: state.drawn], dot * (base + masks)[: state.drawn]), mode="markers", uid="masks",
-            hoverinfo="skip", marker={"color": ANCHOR, "size": 8},
+            hoverinfo="skip", marker={"color": ANCHOR, "size": 7},
         ),
         go.Scatter(
-            **_places(apart, dot * sentences), mode="markers", uid="sentences", hovertemplate="%{text}<extra></extra>",
+            **_places(places, dot * sentences), mode="markers", uid="sentences", hovertemplate="%{text}<extra></extra>",
             text=[f"{d:.2f}: {names[other]}" for d, other in zip(apart, others, strict=True)],
-            marker={"color": NEGATIVE, "size": 9, "symbol": "diamond"},
+            marker={"color": NEGATIVE, "size": 7},
         ),
         written(rounded([radius, distance]), [2 - 0.7 * dot, (base - 0.3) * dot],
                 [f"{radius:.2f}\u2002", f"\u2002{distance:.2f}"], "numbers", ["middle left", "middle right"]),
@@ -292,10 +291,10 @@ def _cloud(state: NoiseLabState) -> Plane:
     )
 
 
-def _heaped(values: np.ndarray, end: float) -> np.ndarray:
-    """The place of each value in the heap of its column, on an axis up to `end`."""
-    columns = np.round(COLUMNS * values / end)
-    return np.array([1 + (columns[:at] == column).sum() for at, column in enumerate(columns)])
+def _heaped(values: np.ndarray, end: float) -> tuple[np.ndarray, np.ndarray]:
+    """For each value the column, on an axis up to `end`, and the place in the column's heap."""
+    columns = np.round(COLUMNS * values / end) * end / COLUMNS
+    return columns, np.array([1 + (columns[:at] == column).sum() for at, column in enumerate(columns)])
 
 
 def _places(x: Any, y: Any) -> dict[str, list[float]]:

@@ -17,7 +17,7 @@ from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import named_views
-from ..kit.planes import Plane, decades, named_at_ends, rounded, written
+from ..kit.planes import Plane, decades, rounded, written
 from ..kit.theme import ANCHOR, INK, OURS
 
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
@@ -148,7 +148,7 @@ def planes(state: RankLabState) -> list[Plane]:
 
 
 class RankLab(Panel):
-    """Why a batch of 64 cannot make 768 dimensions independent, and the way around it (ImSimCSE, section 4).
+    """Why a small batch cannot make all dimensions independent, and the way around it (ImSimCSE, section 4).
 
     Try: *break it*; then N below and above D, and M artificial rows until N + M = D.
 
@@ -262,21 +262,22 @@ def _floors(state: RankLabState) -> Plane:
     """What a batch adds to the lowest loss, by its size: much with Barlow Twins, else nothing."""
     sizes, rows = list(state.sizes), _rows(state)
     ways = {
-        "Barlow Twins": (OURS, _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)),
         "dimension-wise": (ANCHOR, [0.0] * len(sizes)),
+        "Barlow Twins": (OURS, _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)),
     }
-    look = {"mode": "lines", "hovertemplate": "N = %{x}: %{y:.3g}"}
+    look = {"mode": "lines", "hovertemplate": "N = %{x}: %{y:.3g}<extra></extra>"}
     lines = [
-        go.Scatter(x=sizes, y=added, uid=name, name=name, line={"color": color, "width": 3}, **look)
+        go.Scatter(x=sizes, y=added, uid=name, line={"color": color, "width": 3}, **look)
         for name, (color, added) in ways.items()
     ]
     lowest = state.floors["Barlow Twins"]
+    ends, slope = [state.size, state.enough], len(sizes) // 3
     traces = [
-        go.Scatter(
-            x=[state.size], y=rounded([lowest]), uid="this batch", mode="markers", marker={"color": OURS, "size": 13}
-        ),
-        written([state.size], [lowest], [f"\u2002<b>{lowest:.3g}</b>"], "number", "top right"),
-    ]
+        go.Scatter(x=ends, y=rounded([lowest, 0]), uid="ends", mode="markers", marker={"color": OURS, "size": [13, 9]}),
+        written([*ends, sizes[slope], sizes[1]], [lowest, 0, lines[1].y[slope], 0],
+                [f"\u2002<b>{lowest:.3g}</b>", "<b>0</b>", "\u2002Barlow Twins", "\u2002dimension-wise<br>\u2002"],
+                "words", "top right"),
+    ]  # fmt: skip
     answer = (
         f"{rows} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
         if state.bound == state.dimensions
@@ -285,12 +286,12 @@ def _floors(state: RankLabState) -> Plane:
     numbers = [f"{state.losses[name]:.3g}, at best {floor:.3g} ({name})" for name, floor in state.floors.items()]
     return Plane(
         answer,
-        [*named_at_ends(lines, "names", max(lines[0].y)), *traces],
+        [*lines, *traces],
         {
             "title": {"text": "batch size N (sentences)"},
             "type": "log",
             "range": np.log10([2, 1.1 * sizes[-1]]),
-            "tickvals": [4**power for power in range(1, 7)],
+            "tickvals": [4, 16, 64, 256, 1024],
         },
         {"title": {"text": "lowest loss, above that of a large batch"}, "rangemode": "tozero"},
         words=f"The loss of this batch: {' and '.join(numbers)}. A larger batch lowers only Barlow Twins. "
