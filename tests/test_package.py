@@ -211,7 +211,7 @@ FOLDERS = {**PACKAGES, "tests": CHECKOUT / "tests"}
         ("cselab_lab", 95_500),
         ("cselab_widgets", 55_600),
         ("cselab cselab_lab cselab_widgets", 260_000),
-        ("tests", 242_500),
+        ("tests", 243_500),
     ],
 )
 def test_a_package_stays_small(names, most):

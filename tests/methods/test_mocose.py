@@ -21,8 +21,11 @@ def test_the_momentum_rises_to_one_along_a_cosine(trainer, batch):
     encode, _ = trainer(method)
     seen = []
     for _ in range(5):
+        before = method.slow_projector[0].bias.clone()
+        method.projector[0].bias.data = before + 1
         method.views(encode, batch)
         seen.append(method.slow.momentum)
+        assert_close(method.slow_projector[0].bias, before + 1 - seen[-1])
     assert seen == pytest.approx([0.6 + 0.4 * (1 - c) / 2 for c in (0.5**0.5, 0, -(0.5**0.5), -1, -1)])
 
 

@@ -594,6 +594,13 @@ def test_a_best_score_is_not_forgotten(tmp_path):
     assert not differing(run.encoder, first.seen[2])
 
 
+def test_the_seconds_before_a_stop_count(tmp_path):
+    start_and_stop(tmp_path)
+    tensors, info = load_checkpoint(tmp_path / "checkpoint.safetensors")
+    save_checkpoint(tmp_path / "checkpoint.safetensors", tensors, {**info, "seconds": 1000})
+    assert run_training(output=tmp_path).seconds > 1000
+
+
 def test_resume_refuses_missing_best_weights(tmp_path):
     start_and_stop(tmp_path, step=5, evaluator=Spread(), eval_every=2, checkpoint_every=4)
     (tmp_path / "best.safetensors").unlink()

@@ -18,6 +18,15 @@ def test_a_run_json_of_any_other_content_is_damage(content, tmp_path):
         RunFolder(tmp_path).read()
 
 
+def test_a_checkpoint_stays_until_the_end_of_the_run_is_written(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.checkpoint.touch()
+    (tmp_path / "run.json").mkdir()  # cannot be written
+    with pytest.raises(OSError, match="could not be written"):
+        folder.finish({})
+    assert folder.checkpoint.exists()
+
+
 def test_a_run_that_goes_on_under_other_versions_is_told(tmp_path, monkeypatch):
     folder = RunFolder(tmp_path)
     monkeypatch.setattr("cselab.training.run_folder.versions", lambda: {"torch": "2.1", "numpy": "2.0"})

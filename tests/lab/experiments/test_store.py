@@ -1,8 +1,10 @@
 """Jobs and records are read as they were written, whatever they hold."""
 
 import json
+import os
+from dataclasses import replace
 
-from cselab_lab.experiments.store import Job, JobRecord, JobSpec
+from cselab_lab.experiments.store import Job, JobRecord, JobSpec, Store
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -37,3 +39,14 @@ def test_job_record_round_trip(spec, scores, failure):
     reference = JobRecord.of(job, source="another experiment").to_json()
     assert set(reference) == {"experiment", "profile", "row", "seed", "hash", "from"}
     assert JobRecord.from_json(reference).to_json() == reference
+
+
+def test_a_line_with_more_numbers_takes_the_place_of_the_earlier_one(tmp_path, monkeypatch):
+    """Each is whole on the disk when the job counts as finished."""
+    sizes = []
+    monkeypatch.setattr(os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))
+    store, record = Store(tmp_path, "e", "p"), JobRecord("e", "p", "row", 0, "h", JobSpec())
+    for scores in ({"a": 1.0}, {"a": 1.0, "b": 2.0}, {"b": 3.0}):
+        store.append(replace(record, scores=scores))
+        assert sizes[-1] == store.path.stat().st_size
+    assert store.read()["h"].scores == {"a": 1.0, "b": 2.0}
