@@ -22,6 +22,8 @@ from ..kit.theme import ANCHOR, INK, OURS
 
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
 BROKEN = 4  # sentences
+TEMPERATURE = 5.0  # of the dimension-wise loss, in the paper
+WEIGHT = 0.012  # lambda_BT of the released code
 EXCLUDED = "rgba(128, 128, 128, 0.16)"
 SIZES = (2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 
@@ -36,8 +38,6 @@ class RankLabState(State):
         batch_size, dimensions: the paper's N and D: the first rows and channels are taken.
         broken: a batch of `BROKEN` sentences in place of N.
         artificial_rows: the paper's M, rows of standard normal numbers put beneath both views.
-        weight: of the entries off the diagonal, lambda_BT.
-        temperature: of the dimension-wise loss (released scale).
         seed: of the artificial rows.
     """
 
@@ -47,8 +47,6 @@ class RankLabState(State):
     broken: bool = shown(f"break it: N = {BROKEN}", "toggle", (), False)
     dimensions: int = shown("dimensions D", "slider", (), 256, ge=2, le="width")
     artificial_rows: int = shown("artificial rows M", "slider", ARTIFICIAL, 0, ge=0)
-    weight: float = 0.012
-    temperature: float = 5.0
     seed: int = 0
 
     @property
@@ -114,8 +112,8 @@ class RankLabState(State):
     def floors(self) -> dict[str, float]:
         """The lowest that each loss can reach with this batch."""
         return {
-            "Barlow Twins": barlow_twins_floor(self.dimensions, self.bound, self.weight),
-            "dimension-wise": dimension_contrastive_floor(self.dimensions, self.temperature),
+            "Barlow Twins": barlow_twins_floor(self.dimensions, self.bound, WEIGHT),
+            "dimension-wise": dimension_contrastive_floor(self.dimensions, TEMPERATURE),
         }
 
     @cached_property
@@ -130,16 +128,16 @@ class RankLabState(State):
         scale = torch.stack(self.views).square().mean().sqrt().clamp(min=1e-12)
         one, other = (view / scale for view in self.views)
         return {
-            "Barlow Twins": barlow_twins(one, other, self.weight, self.extra_rows).total.item(),
-            "dimension-wise": dimension_contrastive(one, other, self.temperature).total.item(),
+            "Barlow Twins": barlow_twins(one, other, WEIGHT, self.extra_rows).total.item(),
+            "dimension-wise": dimension_contrastive(one, other, TEMPERATURE).total.item(),
         }
 
 
 @lru_cache(maxsize=64)
-def _barlow_floors(sizes: tuple[int, ...], dimensions: int, artificial_rows: int, weight: float) -> list[float]:
+def _barlow_floors(sizes: tuple[int, ...], dimensions: int, artificial_rows: int) -> list[float]:
     """The floor of Barlow Twins by batch size, which the batch itself does not change."""
     ranks = (min(size + artificial_rows, dimensions) for size in sizes)
-    return rounded(barlow_twins_floor(dimensions, rank, weight) for rank in ranks)
+    return rounded(barlow_twins_floor(dimensions, rank, WEIGHT) for rank in ranks)
 
 
 def planes(state: RankLabState) -> list[Plane]:
@@ -158,8 +156,6 @@ class RankLab(Panel):
         sentences: your own; 256 of the bundled world by default.
         vectors: your own two views [2, n, d] in place of an encoder's; of one [n, d] both views are the same.
         batch_size, dimensions, artificial_rows: N, D (all by default) and M.
-        weight: lambda_BT; 0.012 in the released code.
-        temperature: of the dimension-wise loss; 5 in the paper.
         key: see `Panel`.
 
     Raises:
@@ -184,24 +180,13 @@ class RankLab(Panel):
         *,
         vectors: Any = None,
         dimensions: int | None = None,
-        weight: float = 0.012,
-        temperature: float = 5.0,
         key: str | None = None,
         **shown: Any,
     ) -> None:
         name, views = named_views(encoder, sentences, vectors, 2)
         views = views[:2] if len(views) > 1 else np.concatenate([views, views])
-        super().__init__(
-            RankLabState(
-                views,
-                name,
-                dimensions=views.shape[2] if dimensions is None else dimensions,
-                weight=weight,
-                temperature=temperature,
-                **shown,
-            ),
-            key,
-        )
+        dimensions = views.shape[2] if dimensions is None else dimensions
+        super().__init__(RankLabState(views, name, dimensions=dimensions, **shown), key)
 
     @staticmethod
     def options(state: RankLabState) -> dict[str, list[int]]:
@@ -263,7 +248,7 @@ def _floors(state: RankLabState) -> Plane:
     sizes, rows = list(state.sizes), _rows(state)
     ways = {
         "dimension-wise": (ANCHOR, [0.0] * len(sizes)),
-        "Barlow Twins": (OURS, _barlow_floors(state.sizes, state.dimensions, state.artificial_rows, state.weight)),
+        "Barlow Twins": (OURS, _barlow_floors(state.sizes, state.dimensions, state.artificial_rows)),
     }
     look = {"mode": "lines", "hovertemplate": "N = %{x}: %{y:.3g}<extra></extra>"}
     lines = [
