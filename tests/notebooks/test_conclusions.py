@@ -469,6 +469,7 @@ SimCSE, static and last layer | Avg. | 1
 and Focal-InfoNCE is below it: | results | wiki | Focal-InfoNCE, static and last layer | \
 SimCSE at Focal's temperature, static and last layer | Avg. | 1
 noise on the negatives costs points at [CLS]: | results | wiki | SimCSE | +noise on negatives | Avg. | 1
+On the positives it changes the score by | results | wiki | +noise on positives | SimCSE | Avg. | 1
 ImSimCSE (paper) is below SimCSE: | results | wiki | ImSimCSE, paper | SimCSE | Avg. | 1
 At [CLS], Barlow Twins at the rank of the batch costs | results | wiki | SimCSE | Barlow Twins, M = 0 | Avg. | 1
 and at full rank | results | wiki | SimCSE | Barlow Twins, full rank | Avg. | 1
