@@ -41,7 +41,7 @@ def test_job_record_round_trip(spec, scores, failure):
     assert JobRecord.from_json(reference).to_json() == reference
 
 
-def test_a_line_with_more_numbers_takes_the_place_of_the_earlier_one(tmp_path, monkeypatch):
+def test_a_line_with_more_numbers_replaces_the_earlier_one(tmp_path, monkeypatch):
     """Each is whole on the disk when the job counts as finished."""
     sizes = []
     monkeypatch.setattr(os, "fsync", lambda file: sizes.append(os.fstat(file).st_size))

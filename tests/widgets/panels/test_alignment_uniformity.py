@@ -34,7 +34,7 @@ def test_it_opens_at_the_kept_step_and_at_the_last(histories):
 def test_the_kept_step_is_named_where_the_run_says_it_is(histories):
     run = SimpleNamespace(history=histories["SimCSE"], best={"step": 10})
     names = traces(AlignmentUniformity({"SimCSE": run}))["names"]
-    assert (names.text[0], names.x[0], names.y[0]) == ("step 10 (best)", -1.8, 0.25)
+    assert (names.text[0], names.x[0], names.y[0]) == ("step 10 (kept)", -1.8, 0.25)
 
 
 def test_the_start_is_never_the_kept_step():

@@ -48,7 +48,8 @@ def test_the_other_sentences_lie_at_their_distances_and_a_line_at_the_nearest(la
     distances[5] = np.inf
     drawn = traces(lab, sentence=5)
     assert lab.to_frame()["distance"][5] == pytest.approx(distances.min(), abs=1e-3)
-    assert_allclose(drawn["sentences"].x, np.delete(distances, 5), atol=0.6 * distances[:5].max() / COLUMNS)
+    half_a_column = lab.planes(sentence=5)[0].x["range"][1] / COLUMNS / 2
+    assert_allclose(drawn["sentences"].x, np.delete(distances, 5), atol=half_a_column + 1e-3)
     assert drawn["nearest"].x == pytest.approx([distances.min()] * 2, abs=1e-3)
     gaps = np.array(lab.state.clouds.radius) - lab.state.clouds.distance
     assert f"moves {(gaps > 0).sum() or 'none'} of 12 sentences" in lab.planes()[0].words

@@ -106,7 +106,7 @@ def test_its_verdicts_are_those_of_the_experiment():
     told = {line["row"]: verdict(line) for _, line in shown.iterrows()}
     for claim, judged in zip(results.experiment.claims, results.verdicts(), strict=True):
         (row,) = {*claim.labels} - {"SimCSE"}
-        assert judged.answer.startswith(same.get(told[row], told[row].partition(", not")[0]))
+        assert judged.answer.startswith(same.get(told[row], told[row]))
 
 
 def test_a_title_counts_more_than_three_rows():

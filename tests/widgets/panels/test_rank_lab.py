@@ -94,7 +94,9 @@ def test_a_line_is_what_the_batch_adds_to_the_lowest_loss(lab):
         assert now > floor(64)
     assert found["ends"].x == (64, 96)
     assert found["ends"].y == (pytest.approx(expected["Barlow Twins"][1](64), abs=1e-4), 0)
-    assert found["words"].text[:2] == ("\u2002<b>0.573</b>", "<b>0</b>")
+    assert found["words"].text[:2] == ("\u2002<b>0.573</b>", "\u2002<b>0</b>")
+    full = traces(lab, artificial_rows=32)
+    assert (full["ends"].x, full["ends"].y) == ((64,), (0,)) and "".join(full["words"].text).count("<b>0</b>") == 1
 
 
 def test_losses_with_artificial_rows_agree_with_a_slow_loop(lab):

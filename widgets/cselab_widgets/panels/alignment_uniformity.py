@@ -372,7 +372,7 @@ def _names(state: AlignmentUniformityState, styles: Mapping[str, Style]) -> dict
         return here if len(here) <= NAMED else {}
     ((method, path),) = state.paths.items()
     best = [at for at in path if state.kept[method] == (at.step,)]
-    return {f"step {at.step}" + " (best)" * (at in best): at for at in (*best, path[0], path[-1])}
+    return {f"step {at.step}" + " (kept)" * (at in best): at for at in (*best, path[0], path[-1])}
 
 
 def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str, Any]) -> Plane:

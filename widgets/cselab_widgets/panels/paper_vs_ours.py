@@ -174,7 +174,7 @@ def verdict(line: "pandas.Series") -> str:
     if np.isnan(low):
         return "one run"
     if low <= 0 <= high:
-        return "undecided" + f", not {paper:+.1f}" * (not low <= paper <= high)
+        return "undecided" + ", short" * (not low <= paper <= high)
     if ours * paper < 0:
         return "opposite sign"
     return "compatible" if low <= paper <= high else f"same sign, {'smaller' if abs(ours) < abs(paper) else 'larger'}"
@@ -308,7 +308,7 @@ def explain(state: PaperVsOursState) -> str:
         return WIDE
     if state.shown["gain"].isna().all():
         return "This experiment has not been run here: use cselab experiment run."
-    words = "Undecided: the interval contains 0. Compatible: it contains the paper's gain; not: it excludes this gain."
+    words = "Undecided: the interval contains 0. Compatible: it contains the paper's gain. Short: it ends before."
     text = f"{state.terms} {words} {WIDE}".strip()
     if state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."

@@ -245,30 +245,27 @@ def _singular_values(state: RankLabState) -> Plane:
 
 def _floors(state: RankLabState) -> Plane:
     """What a batch adds to the lowest loss, by its size: much with Barlow Twins, else nothing."""
-    sizes, rows = list(state.sizes), _rows(state)
-    ways = {
-        "dimension-wise": (ANCHOR, [0.0] * len(sizes)),
-        "Barlow Twins": (OURS, _barlow_floors(state.sizes, state.dimensions, state.artificial_rows)),
-    }
+    sizes, rows, lowest = list(state.sizes), _rows(state), state.floors["Barlow Twins"]
+    floors = _barlow_floors(state.sizes, state.dimensions, state.artificial_rows)
     look = {"mode": "lines", "hovertemplate": "N = %{x}: %{y:.3g}<extra></extra>"}
     lines = [
         go.Scatter(x=sizes, y=added, uid=name, line={"color": color, "width": 3}, **look)
-        for name, (color, added) in ways.items()
+        for name, color, added in (("dimension-wise", ANCHOR, [0.0] * len(sizes)), ("Barlow Twins", OURS, floors))
     ]
-    lowest = state.floors["Barlow Twins"]
-    ends, slope = [state.size, state.enough], len(sizes) // 3
+    ends = {state.size: lowest, state.enough: 0.0} if lowest else {state.size: 0.0}
+    numbers = [f"\u2002<b>{value:.3g}</b>" for value in ends.values()]
+    place, names = len(sizes) // 3, ["\u2002Barlow Twins", "\u2002dimension-wise<br>\u2002"]
+    x, y = list(ends), rounded(ends.values())
     traces = [
-        go.Scatter(x=ends, y=rounded([lowest, 0]), uid="ends", mode="markers", marker={"color": OURS, "size": [13, 9]}),
-        written([*ends, sizes[slope], sizes[1]], [lowest, 0, lines[1].y[slope], 0],
-                [f"\u2002<b>{lowest:.3g}</b>", "<b>0</b>", "\u2002Barlow Twins", "\u2002dimension-wise<br>\u2002"],
-                "words", "top right"),
-    ]  # fmt: skip
+        go.Scatter(x=x, y=y, uid="ends", mode="markers", marker={"color": OURS, "size": [13, 9]}),
+        written([*x, sizes[place], sizes[1]], [*y, floors[place], 0], [*numbers, *names], "words", "top right"),
+    ]
     answer = (
-        f"{rows} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
-        if state.bound == state.dimensions
-        else f"With {rows}, Barlow Twins cannot fall below {lowest:.3g}; with {state.enough} it can reach 0"
+        f"With {rows}, Barlow Twins cannot fall below {lowest:.3g}; with {state.enough} it can reach 0"
+        if lowest
+        else f"{rows} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
     )
-    numbers = [f"{state.losses[name]:.3g}, at best {floor:.3g} ({name})" for name, floor in state.floors.items()]
+    told = [f"{state.losses[name]:.3g}, at best {floor:.3g} ({name})" for name, floor in state.floors.items()]
     return Plane(
         answer,
         [*lines, *traces],
@@ -279,7 +276,7 @@ def _floors(state: RankLabState) -> Plane:
             "tickvals": [4, 16, 64, 256, 1024],
         },
         {"title": {"text": "lowest loss, above that of a large batch"}, "rangemode": "tozero"},
-        words=f"The loss of this batch: {' and '.join(numbers)}. A larger batch lowers only Barlow Twins. "
+        words=f"The loss of this batch: {' and '.join(told)}. The batch size limits only Barlow Twins. "
         f"Vectors: {state.source}; artificial rows count as sentences.",
     )
 
