@@ -474,10 +474,16 @@ ImSimCSE (paper) is below SimCSE: | results | wiki | ImSimCSE, paper | SimCSE | 
 At [CLS], Barlow Twins at the rank of the batch costs | results | wiki | SimCSE | Barlow Twins, M = 0 | Avg. | 1
 and at full rank | results | wiki | SimCSE | Barlow Twins, full rank | Avg. | 1
 That full rank helps is undecided: | results | wiki | Barlow Twins, full rank | Barlow Twins, M = 0 | Avg. | 1
+full rank is below the rank of the batch: | results | wiki | Barlow Twins, full rank, static and last layer | \
+Barlow Twins, M = 0, static and last layer | Avg. | 1
+of the batch differs from SimCSE by | results | wiki | Barlow Twins, M = 0, static and last layer | \
+SimCSE, static and last layer | Avg. | 1
+and full rank is below SimCSE by | results | wiki | SimCSE, static and last layer | \
+Barlow Twins, full rank, static and last layer | Avg. | 1
 The dimension-wise term by itself is below SimCSE: | results | wiki | only dimension-wise | SimCSE | Avg. | 1
 (-8.1 to -1.0) at [CLS], and | results | wiki | only dimension-wise, static and last layer | \
 SimCSE, static and last layer | Avg. | 1
-below SimCSE.** Focal-InfoNCE: | results | wiki | Focal-InfoNCE, static and last layer | \
+methods is below SimCSE.** Focal-InfoNCE: | results | wiki | Focal-InfoNCE, static and last layer | \
 SimCSE, static and last layer | Avg. | 1
 ImSimCSE (released): | results | wiki | ImSimCSE, released, static and last layer | \
 SimCSE, static and last layer | Avg. | 1
