@@ -10,7 +10,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Annotated, Any
 
 import ipywidgets
@@ -139,3 +139,17 @@ class State:
     def __post_init__(self) -> None:
         for name, control in shown_fields(self).items():
             control.check(name, self)
+
+
+def changed(panel: Any, changes: Mapping[str, Any]) -> Any:
+    """The state of a panel after changes of its fields.
+
+    Raises:
+        TypeError: a name is not a field of the state.
+        ValueError: the state rejects a value.
+    """
+    names = [one.name for one in fields(panel.state)]
+    for name in changes:
+        if name not in names:
+            raise TypeError(f"{type(panel).__name__} has no {name!r} to set; expected one of {', '.join(names)}.")
+    return replace(panel.state, **changes)

@@ -88,3 +88,15 @@ def filled_frame(frame: "pandas.DataFrame", needed: Sequence[str], known: Mappin
         )
     others = {name: otherwise for name, otherwise in known.items() if name not in frame.columns}
     return frame.reset_index(drop=True).assign(**others)
+
+
+def unit_rows(rows: Float[np.ndarray, "n d"], name: str = "rows") -> Float[np.ndarray, "n d"]:
+    """Rows scaled to length 1.
+
+    Raises:
+        ValueError: a row of zeros, which has no direction.
+    """
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not lengths.all():
+        raise ValueError(f"{name}[{int(np.argmin(lengths))}] is all zeros and has no direction.")
+    return rows / lengths

@@ -18,7 +18,7 @@ import html
 import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, ClassVar
 from uuid import uuid4
@@ -29,6 +29,7 @@ import traitlets
 from cselab._util.writing import write_text
 
 from .cell_registry import replace_earlier
+from .fields import changed
 from .page import bare_page, heading
 from .scripts import KIT, LISTEN_JS, inlined
 from .theme import style_sheet
@@ -92,11 +93,7 @@ class PagePanel(anywidget.AnyWidget):
             TypeError: a name is not a field of the state.
             ValueError: the state rejects a value.
         """
-        allowed = [field.name for field in fields(self.state)]
-        for name in changes:
-            if name not in allowed:
-                raise TypeError(f"{type(self).__name__} has no {name!r} to set; expected one of {', '.join(allowed)}.")
-        self.state = replace(self.state, **changes)
+        self.state = changed(self, changes)
         self.shown = asdict(self.state)
 
     @traitlets.observe("shown")

@@ -28,7 +28,7 @@ Rules for a plane:
 import inspect
 import os
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import MISSING, fields, replace
+from dataclasses import MISSING, fields
 from html import unescape
 from pathlib import Path
 from types import MappingProxyType
@@ -42,7 +42,7 @@ import traitlets
 from cselab._util.writing import write_text
 
 from .cell_registry import replace_earlier
-from .fields import shown_fields
+from .fields import changed, shown_fields
 from .page import figure_to_html, heading, whole_page
 from .planes import Plane
 from .plot import CONFIG, as_json
@@ -172,11 +172,7 @@ class Panel(traitlets.HasTraits):
             self.selection = state.selection
 
     def _changed(self, changes: Mapping[str, Any]) -> Any:
-        allowed = [field.name for field in fields(self.state)]
-        for name in changes:
-            if name not in allowed:
-                raise TypeError(f"{type(self).__name__} has no {name!r} to set; expected one of {', '.join(allowed)}.")
-        return replace(self.state, **changes)
+        return changed(self, changes)
 
     @traitlets.validate("selection")
     def _check_selection(self, proposal: Any) -> tuple[int, ...]:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from .inputs import unit_rows
+
 PCA, TSNE = PROJECTIONS = "PCA", "t-SNE"
 SEED = 0  # of t-SNE: the same vectors give the same map on one machine
 
@@ -77,18 +79,6 @@ def project(snapshots: Mapping[int | None, Float[np.ndarray, "n d"]], method: st
     pca = _pca(fitted)
     points = {step: pca.transform(directions[step]) for step in steps}
     return Projection(points, tuple(pca.explained_variance_ratio_.tolist()), method)
-
-
-def unit_rows(rows: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n d"]:
-    """Rows scaled to length 1.
-
-    Raises:
-        ValueError: a row of zeros, which has no direction.
-    """
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    if not lengths.all():
-        raise ValueError(f"row {int(np.argmin(lengths))} is all zeros and has no direction.")
-    return rows / lengths
 
 
 class _Lazily(Mapping):

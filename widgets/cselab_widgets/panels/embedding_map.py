@@ -12,10 +12,10 @@ import plotly.graph_objects as go
 from jaxtyping import Float, Int
 
 from ..kit.fields import State, shown
-from ..kit.inputs import snapshots, texts
+from ..kit.inputs import snapshots, texts, unit_rows
 from ..kit.panel import SVG_POINTS, Panel
 from ..kit.planes import Plane, rounded
-from ..kit.projection import PCA, PROJECTIONS, Projection, project, unit_rows
+from ..kit.projection import PCA, PROJECTIONS, Projection, project
 from ..kit.remembered import remembered
 from ..kit.theme import INK, PALETTE, SYMBOLS, Style, category_styles
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from cselab.metrics import alignment, effective_rank, uniformity
 
-from ..kit.inputs import vectors
+from ..kit.inputs import unit_rows, vectors
 from ..kit.page_panel import COMPUTING, PagePanel
 
 if TYPE_CHECKING:
@@ -70,11 +70,7 @@ class SphereState:
 
 
 def _on_sphere(given: Any, name: str) -> list[list[float]]:
-    rows = vectors(np.asarray(given, dtype=np.float64), name)
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    if not lengths.all():
-        raise ValueError(f"{name}[{int(np.argmin(lengths))}] is zero and has no direction on the sphere.")
-    return (rows / lengths).tolist()
+    return unit_rows(vectors(np.asarray(given, dtype=np.float64), name), name).tolist()
 
 
 def summary(state: SphereState) -> str:
