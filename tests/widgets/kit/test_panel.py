@@ -73,7 +73,7 @@ def test_a_value_that_the_state_rejects_is_told_beside():
 
 def test_plotly_js_is_sent_once_and_not_with_each_plot():
     shown = Dot(DotState())
-    assert len(json.dumps(shown.widget.children[1].get_state(), default=str)) < 34_000
+    assert len(json.dumps(shown.widget.children[1].get_state(), default=str)) < 35_000
     assert plotly_js() is plotly_js()
     assert len(plotly_js()._esm) > 1_000_000
 

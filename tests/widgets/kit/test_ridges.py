@@ -59,5 +59,7 @@ def test_grades_are_compared_by_all_their_pairs():
     assert told == "grade 0 (a, b) has higher cosines than grade 1" and beaten(
         np.concatenate([low, high, middle]), bands, 1
     ) == [2]
+    dark = [hill.fillcolor for hill in ridges(np.concatenate([low, high, middle]), bands, "x", color="#123456")]
+    assert dark == [None, "#123456", None, None]  # three hills and their medians
     crossed = np.concatenate([low, middle, middle - 0.001])
     assert order_of(crossed, bands) == "no grade lies clearly above a higher one"

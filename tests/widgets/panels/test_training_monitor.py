@@ -121,6 +121,8 @@ def test_seeds_are_thin_lines_about_their_mean(history):
     thin = drawn["score: SimCSE: runs"]
     assert thin.x == (0, 2, None, 0, 2) and thin.y == (50.0, 53.0, None, 52.0, 55.0)
     assert thin.line.width < drawn["score: SimCSE"].line.width
+    assert drawn["score: start"].fill == "tonexty"  # up to the mean, the trace before
+    assert [uid for uid in drawn][1:3] == ["score: SimCSE", "score: start"]
     assert drawn["score: kept"].x == ()  # no weights are those of a mean
     assert drawn["names"].text[-1].endswith("SimCSE 54.0")
     (plane,) = panel.planes()

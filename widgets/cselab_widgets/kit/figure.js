@@ -84,7 +84,7 @@ const cselabFigure = (() => {
         const middle = [points[i][0] + (right - 1) * (gap + w), points[i][1] + (down - 1) * (gap + h)];
         // A name near another point misleads.
         const cost = gap - ((right + down) % 2) + 40 * points.some((p, n) => n !== i && near(p, middle, w + gap, h + gap)) +
-          3 * drawn.filter((point) => near(point, middle, w, h)).length;
+          3 * drawn.filter((point) => near(point, middle, w, h + 4)).length;
         return { side: ["top", "middle", "bottom"][down] + [" left", " center", " right"][right], gap, w, h, middle, cost };
       })));
       const [best] = places.filter(({ middle }) => near(middle, [room[0] / 2, room[1] / 2], room[0] / 2 - w, room[1] / 2 + 9 - h) &&
@@ -114,6 +114,7 @@ const cselabFigure = (() => {
     const bare = xaxis.showticklabels === false && yaxis.showticklabels === false; // a map: its names stand in it
     const last = xaxis.range ? xaxis.range[0] + 0.7 * span(xaxis.range) : -Infinity;
     const far = xaxis.range && xaxis.type === "log" ? 10 ** last : last;
+    const judged = width < NARROW && data.some(({ mode, text }) => mode === "text" && text.some((line) => line.includes("\u2003")));
     if (width < NARROW) for (const trace of data) if (trace.mode === "text") trace.text = trace.text.map((text) => text.replace(/\s*(.*?)\s*\u2003(.*)/, (_, numbers, words) => [words, numbers.replace(/\s+/, ", ")].filter(Boolean).map((line) => `\u2002${line}`).join("<br>")));
     if (legendNames({ data, layout }, 0).length && data.some(isApart)) {
       if (width > TIGHT) layout.showlegend = false;
@@ -139,21 +140,34 @@ const cselabFigure = (() => {
     inCells(withMinus);
     for (const trace of data) if (/text/.test(trace.mode)) trace.text = trace.text.map(withMinus);
     for (const axis of [xaxis, yaxis]) axis.ticktext = axis.ticktext?.map(withMinus);
-    // On a narrow page the name of a row of gains stands above its cells, which then have room for their numbers.
-    const above = gains && width < NARROW;
+    // On a narrow page the name of a row stands above its cells or dots, and the title of the values above the plot.
+    const above = width < NARROW && (gains || judged);
     if (width < NARROW) {
       if (!above) yaxis.ticktext = yaxis.ticktext?.map((name) => inLines(name, LONG));
-      data.forEach((trace) => trace.text?.[0]?.map && (trace.textfont = { size: width < TIGHT ? 11 : 14 }));
+      if (data.some(({ text }) => text?.[0]?.map)) for (const trace of data) trace.textfont = { size: width < TIGHT ? 11 : 14 };
     }
+    const atLeft = (text, more) => ({ text, x: 0, xref: "paper", xanchor: "left", align: "left", showarrow: false, font: { size: letters - 1 }, ...more });
     const names = yaxis.ticktext ?? [];
+    const upright = width < NARROW && xaxis.side !== "top" && !yaxis.scaleanchor && inTwoLines(yaxis.title?.text ?? "", width - 16).replace("←", "↓").replace("→", "↑");
+    if (upright) [yaxis.title, margin.l] = [{}, margin.l - 18];
     // Plotly would draw all once more.
     const titled = (axis) => (axis.title?.text && xaxis.side === "top" ? 1.7 * letters : 0);
     if (names.length && (titled(yaxis) || !yaxis.title?.text))
       [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, Math.max(widest(names), named) + 16) + titled(yaxis), false, "allow"];
     if (above) {
-      layout.annotations = names.map((name, y) => ({ text: `${name}: ${unmarked(data[0].text[y][0])}`, y, yshift: ROW / 2, x: 0, xref: "paper", xanchor: "left", showarrow: false }));
-      [margin.l, margin.t, yaxis.showticklabels, xaxis.ticklabelstandoff, data[0].ygap] = [8, margin.t + 12, false, 16, 21];
-      inCells((cell) => cell.replace(/ \u00b1 [\d.]+/, ""));
+      const [cells] = data;
+      const text = (name, row) => (gains ? `${name} <b>${unmarked(cells.text[row][0])}</b>` : name.replace(/<br>/g, " "));
+      layout.annotations = names.map((name, row) => atLeft(text(name, row), { y: yaxis.tickvals[row], yshift: gains ? ROW / 2 : 14 }));
+      [margin.l, yaxis.showticklabels] = [gains ? 8 : 16, false];
+      if (gains) [margin.t, xaxis.ticklabelstandoff, cells.ygap] = [margin.t + 12, 16, 21];
+      if (gains && xaxis.ticktext.length > 1) {
+        for (const key of ["z", "text", "hovertext"]) cells[key] = Array.from(cells[key], (row) => row.slice(1)); // the first is beside the name
+        [cells.x, xaxis.tickvals, xaxis.ticktext] = [cells.x, xaxis.tickvals, xaxis.ticktext].map((list) => list.slice(1));
+      }
+    }
+    if (upright) {
+      margin.t += 1.6 * letters * upright.split("<br>").length;
+      layout.annotations = [atLeft(upright, { xshift: 8 - margin.l, y: 1, yref: "paper", yanchor: "bottom", yshift: 4 })];
     }
     if (xaxis.side === "top") {
       const heads = xaxis.ticktext ?? data[0].x;
@@ -163,7 +177,7 @@ const cselabFigure = (() => {
       xaxis.tickangle = turned ? -45 : 0;
       margin.t += titled(xaxis) + (turned ? 12 + 0.71 * widest(heads) : 24);
     }
-    let height = above ? ROW * names.length : Math.max(tall, 120, (names.length && yaxis.range ? Math.abs(span(yaxis.range)) : names.length) * (1.6 * letters * Math.max(0, ...names.map((name) => name.split("<br>").length)) - 4));
+    let height = above ? ROW * Math.abs(span(yaxis.range)) : Math.max(tall, 120, (names.length && yaxis.range ? Math.abs(span(yaxis.range)) : names.length) * (1.6 * letters * Math.max(0, ...names.map((name) => name.split("<br>").length)) - 4));
     if (yaxis.scaleanchor) {
       const shape = shapeOf(layout);
       margin.r = Math.max(margin.r, width - margin.l - (width < NARROW ? tall : 1.25 * tall) / shape); // its scale stands beside it

@@ -51,7 +51,7 @@ _PAGE = """\
 <meta name="viewport" content="width=device-width, initial-scale=1"><title>{title}</title></head>
 <body style="font-family: system-ui, sans-serif; background: Canvas; color: CanvasText">
 <main style="max-width: 1140px; margin: auto">
-<h1 style="font-size: 1rem; font-weight: 400; margin: 0 8px 0.5em">{title}</h1>
+<h1 style="font-size: 0.8rem; font-weight: 400; opacity: 0.75; margin: 0 8px 0.5em">{title}</h1>
 {piece}
 </main></body></html>
 """

@@ -71,21 +71,21 @@ def all_described(encoders: Iterable[Any]) -> str:
     return f" The encoders: {told}."
 
 
-def named_views(
+def given_views(
     encoder: Any, sentences: Sequence[str] | None, vectors: Any, times: int, count: int = 256
-) -> tuple[str, Float[np.ndarray, "k n d"]]:
-    """The vectors of a lab, with their name: the user's vectors, else dropout views by an encoder; of something that
+) -> Float[np.ndarray, "k n d"]:
+    """The vectors of a lab: the user's vectors, else dropout views by an encoder; of something that
     encodes without dropout alone (`cselab.encoders.as_encoder`) the one view that it gives.
 
     The sentences are the user's or those of the bundled world.
     """
     if vectors is not None:
-        return "vectors", stacked_views(vectors, "vectors")
+        return stacked_views(vectors, "vectors")
     sentences = sentences_or_world(sentences, count)
     encoder = as_encoder(encoder, sentences)
     if not hasattr(encoder, "pooled"):
-        return described(encoder), stacked_views(encode(encoder, sentences), "encoder")
-    return described(encoder), dropout_views(encoder, sentences, times)
+        return stacked_views(encode(encoder, sentences), "encoder")
+    return dropout_views(encoder, sentences, times)
 
 
 def stacked_views(given: Any, name: str) -> Float[np.ndarray, "k n d"]:

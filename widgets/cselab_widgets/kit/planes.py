@@ -10,6 +10,8 @@ import plotly.graph_objects as go
 
 from .theme import AXIS, DIVERGING, INK, TEMPLATE
 
+MARK = '<span style="color:{}">\u2501</span>\u00a0'  # before a name
+
 
 class Plane(NamedTuple):
     """One of a panel's planes: its answer as a title, traces in it, its axes (as Plotly takes them).
@@ -87,8 +89,8 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, length: float = 0.0, lo
     for line in lines:
         line.showlegend = False
         if line.visible is not False and line.y is not None and len(line.y) and (not log or line.y[-1] > 0):
-            mark = "" if line.line.dash else f'<span style="color:{line.line.color or INK}">\u2501</span>'
-            ends.append((np.log10(line.y[-1]) if log else line.y[-1], line.x[-1], f"{mark}\u00a0{line.name}"))
+            mark = "\u00a0" if line.line.dash else MARK.format(line.line.color or INK)
+            ends.append((np.log10(line.y[-1]) if log else line.y[-1], line.x[-1], f"{mark}{line.name}"))
     drawn = np.concatenate([np.asarray(line.y, dtype=float) for line in lines if line.y is not None])
     drawn = np.log10(drawn[drawn > 0]) if log else drawn
     apart = 0.06 * max(length, float(np.ptp(drawn))) if len(drawn) else 0.0

@@ -99,9 +99,14 @@ def beaten(cosines: Float[np.ndarray, " n"], bands: Bands, at: int) -> list[int]
     return [up for up in higher if mannwhitneyu(own, cosines[bands.rows[up]], alternative="greater").pvalue < 0.05]
 
 
+def misplaced(cosines: Float[np.ndarray, " n"], bands: Bands) -> tuple[int, list[int]]:
+    """The band that lies above most of the higher ones, and these."""
+    return max(((at, beaten(cosines, bands, at)) for at in range(len(bands))), key=lambda one: len(one[1]))
+
+
 def order_of(cosines: Float[np.ndarray, " n"], bands: Bands) -> str:
-    """The band that lies above most of the higher ones, in words."""
-    at, over = max(((at, beaten(cosines, bands, at)) for at in range(len(bands))), key=lambda one: len(one[1]))
+    """The misplaced band in words."""
+    at, over = misplaced(cosines, bands)
     if not over:
         rising = (np.diff([np.median(cosines[rows]) for rows in bands.rows]) >= 0).all()
         ordered = f"the higher the {bands.title}, the higher the cosine"
@@ -119,11 +124,14 @@ def ridges(
 ) -> list[go.Scatter]:
     """A trace a band, its density as a filled curve; one for the pairs, each below its band; and the medians, joined.
 
+    The misplaced band is darker.
+
     Args:
         uid: begins the traces' `uid`.
         hover: a text for each pair; without it the pairs are not drawn.
     """
     traces, medians = [], [float(np.median(cosines[rows])) for rows in bands.rows]
+    at, over = misplaced(cosines, bands)
     for level, (name, rows) in enumerate(zip(bands.names, bands.rows, strict=True)):
         low, high = _ends(cosines[rows])
         grid = np.linspace(low, high, FINE)
@@ -136,6 +144,7 @@ def ridges(
                 uid=f"{uid}: {name}",
                 mode="lines",
                 fill="toself",
+                fillcolor=color if over and level == at else None,
                 line={"color": color, "width": 1.5},
                 hoveron="fills",
                 hoverinfo="text",

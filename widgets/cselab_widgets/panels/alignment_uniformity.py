@@ -14,7 +14,7 @@ from cselab.encoders.any_encoder import as_encoder, encode
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.planes import Plane, rounded, written
+from ..kit.planes import MARK, Plane, rounded, written
 from ..kit.ridges import Bands, by_grade, cosine_limits, order_of, ridge_axes, ridges, row_cosines
 from ..kit.theme import INK, Style, category_styles
 
@@ -364,9 +364,8 @@ def _label(state: AlignmentUniformityState, method: str) -> str:
 def _names(state: AlignmentUniformityState, styles: Mapping[str, Style]) -> dict[str, Measurement]:
     """The names in the plane, the most important first: of the methods, or of one method's steps."""
     if len(state.paths) > 1:
-        mark = '<span style="color:{}">\u2501</span>\u00a0{}'
         here = {
-            mark.format(styles[name].color, escape(_label(state, name))): state.travelled(name)[-1]
+            MARK.format(styles[name].color) + escape(_label(state, name)): state.travelled(name)[-1]
             for name in state.paths
         }
         return here if len(here) <= NAMED else {}
@@ -408,7 +407,7 @@ def _ranges(state: AlignmentUniformityState) -> tuple[list[float], list[float]]:
     places = np.array([[at.uniformity, at.alignment] for *_, at, _ in _measured(state.seeds, state.kept)])
     (left, low), (right, top) = places.min(axis=0), places.max(axis=0)
     room, above = 0.09 * max(right - left, 0.1), 0.3 * max(top - low, 0.05)
-    return rounded([left - 2 * room, right + room]), rounded([max(0.0, low - above), top + above])
+    return rounded([left - 4 * room, right + room]), rounded([max(0.0, low - above), top + above])
 
 
 def _better(state: AlignmentUniformityState, left: float, low: float) -> go.Scatter:
@@ -422,15 +421,9 @@ def _better(state: AlignmentUniformityState, left: float, low: float) -> go.Scat
         textposition=["top right", "top right", "bottom center"],
         uid="better",
         mode="lines+markers+text",
-        marker={
-            "size": [0, 0, 13, 0],
-            "symbol": "circle-open",
-            "color": INK,
-            "line": {"width": [0, 0, 2, 0]},
-            "opacity": 1,
-        },
+        marker={"size": [0, 0, 13, 0], "symbol": "circle-open", "color": INK, "line": {"width": 2}, "opacity": 1},
         fill="toself",
         fillcolor="rgba(0, 114, 178, 0.13)",
-        line={"width": 0, "color": INK},
+        line={"width": 0},
         hoverinfo="skip",
     )

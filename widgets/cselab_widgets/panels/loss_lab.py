@@ -310,9 +310,10 @@ def _curves(state: LossLabState) -> Plane:
     lines = _lines(state, "gradients", points, "cosine %{x:.2f}: %{y:.3g}")
     parts = _split(state.cosines())
     batch = np.quantile(parts[state.pair == "negative"].numpy(), np.linspace(0, 1, TICKS))
+    slopes = [slope for line in lines for slope in line.y]
     ticks = go.Scatter(
         x=rounded(batch),
-        y=[0] * TICKS,
+        y=rounded([min(slopes) - 0.07 * np.ptp(slopes)] * TICKS),  # below the curves
         uid="gradients: batch",
         mode="markers",
         marker={
@@ -323,7 +324,6 @@ def _curves(state: LossLabState) -> Plane:
         },
         hovertemplate=f"a {state.pair} of the batch: %{{x:.2f}}<extra></extra>",
     )
-    slopes = [slope for line in lines for slope in line.y]
     ways = ["below 0 pulls"] * (min(slopes) < -1e-3) + ["above 0 pushes"] * (max(slopes) > 1e-3)
     y = {"title": {"text": f"gradient ({', '.join(ways)})"}, "zeroline": True, "zerolinecolor": INK}
     if state.loss == "ArcCon":  # it has no bound near a cosine of 1
@@ -332,7 +332,7 @@ def _curves(state: LossLabState) -> Plane:
     positive, negatives = FIXED
     others = f"the positive stays at {positive}, the other" if state.pair == "negative" else "the"
     ends = [LOW, HIGH], np.interp([LOW, HIGH], lines[1].x, lines[1].y).tolist()
-    told = [f"<b>{y:.2g}</b> at {x}<br>\u00a0" for x, y in zip(*ends, strict=True)]  # above the ticks
+    told = [f"<b>{y:.2g}</b> at {x}<br>\u00a0" for x, y in zip(*ends, strict=True)]
     return Plane(
         _answer(state, lines[1]),
         [*_named(state, lines, "gradients", (*ends, told), "top left"), ticks],

@@ -19,7 +19,7 @@ from cselab.encoders.heads import MLPHead
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.panel_vectors import described, dropout_views, sentences_or_world, stacked_views
+from ..kit.panel_vectors import dropout_views, sentences_or_world, stacked_views
 from ..kit.planes import Plane, rounded, written
 from ..kit.theme import ANCHOR, INK, NEGATIVE, POSITIVE
 
@@ -43,7 +43,6 @@ class NoiseLabState(State):
         sentences: n of them.
         passes: vectors [p, n, d] with dropout, each pass with its own masks.
         clean: vectors [n, d] with dropout off.
-        source: the name of the vectors.
         sentence: the row whose cloud is shown.
         drawn: how many of its passes are shown, each with a dropout mask of its own; 0 means all.
         variance: of the Gaussian that +noise adds to each coordinate, as `cselab.methods.Noise` does in training.
@@ -53,7 +52,6 @@ class NoiseLabState(State):
     sentences: tuple[str, ...]
     passes: np.ndarray
     clean: np.ndarray
-    source: str
     sentence: int = shown("sentence", "list", "named", 0, asked=(0,))
     drawn: int = shown("masks", "steps", "counts", 0, asked=(0,))
     variance: float = shown("variance of +noise", "slider", VARIANCES, 0.1, ge=0, asked=(1,))
@@ -190,7 +188,6 @@ class NoiseLab(Panel):
         key: str | None = None,
         **shown: Any,
     ) -> None:
-        source = "vectors"
         if vectors is None:
             model, sentences = as_encoder(encoder), sentences_or_world(sentences, 24)
             if len(sentences) < 4:
@@ -200,7 +197,6 @@ class NoiseLab(Panel):
             if not np.ptp(drawn, axis=0).any():
                 raise ValueError("encoder has no dropout, so all its passes are identical; set encoder.dropout = 0.1.")
             drawn, still = _after_head(model, drawn), _after_head(model, still)[0]
-            source = described(model)
         else:
             if clean is None:
                 raise ValueError("clean is missing: with vectors, pass also the vectors [n, d] without dropout.")
@@ -218,7 +214,6 @@ class NoiseLab(Panel):
             sentences=tuple(sentences),
             passes=drawn,
             clean=still,
-            source=source,
             mean_of=min(10, len(drawn) // 2) if mean_of is None else mean_of,
             **shown,
         )
@@ -287,7 +282,7 @@ def _cloud(state: NoiseLabState) -> Plane:
         tall=min(HEAP * dots, 400),
         words=f"\u201c{names[row]}\u201d Nearest: \u201c{names[nearest]}\u201d "
         f"Dropout moves {beyond or 'none'} of {len(clouds.radius)} sentences farther than to the nearest. "
-        f"{radius:.2f} is the root mean square. Vectors: {state.source}.",
+        f"{radius:.2f} is the root mean square.",
     )
 
 

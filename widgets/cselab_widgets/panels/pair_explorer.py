@@ -382,4 +382,4 @@ def _typed(encoder: str, cosine: float, bands: int) -> list[go.Scatter]:
         line={"color": ANCHOR, "width": 3},
         hovertemplate=f"your pair: {cosine:.3f}<extra></extra>",
     )
-    return [line, written(line.x[:1], line.y[1:], ["<b>your pair</b>"], f"{encoder}: its name", "top center")]
+    return [line, written(line.x[:1], line.y[1:], ["<b>your pair</b>"], f"{encoder}: its name", "top left")]

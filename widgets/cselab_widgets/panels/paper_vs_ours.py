@@ -28,9 +28,8 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
     "published_gain": np.nan,
     "note": "",
 }
-WIDE = "A wide interval means few seeds, or seeds that disagree."
 LINE = 33  # pixels a row
-NAMED = 3  # rows: a title counts more of them
+NAMED = 2  # rows: a title counts more of them
 CELL = 26  # pixels a row of the map of gains
 PAPER, HERE = ROLES["published"], ROLES["ours"]
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
@@ -139,7 +138,7 @@ def _numbers(state: PaperVsOursState) -> list[Plane]:
     for _, line in lines.iterrows():
         numbers = [(one or "\u2013").rjust(6, "\u2007") for one in _signed(line)]
         text.append("\u00a0\u00a0".join(["", *numbers, "\u2003" + _judged(state, line)]))
-    heads = "\u00a0\u00a0\u2007paper\u00a0\u00a0\u2007\u2007ours\u00a0\u00a0\u2003verdict"
+    heads = "\u00a0\u00a0\u2007\u200apaper\u00a0\u00a0\u2007\u2007\u200a\u200aours\u00a0\u00a0\u2003verdict"
     traces.append(written(ends[1:] * (len(text) + 1), [*places, len(lines) + 0.5], [*text, heads], "numbers"))
     across = {"title": {"text": _unit(state)}, "range": ends, "zeroline": True, "zerolinecolor": INK}
     up = {
@@ -305,11 +304,11 @@ def _gains_in_words(state: PaperVsOursState) -> str:
 def explain(state: PaperVsOursState) -> str:
     """The explanation of the picture."""
     if state.view == "gains":
-        return WIDE
+        return ""
     if state.shown["gain"].isna().all():
         return "This experiment has not been run here: use cselab experiment run."
     words = "Undecided: the interval contains 0. Compatible: it contains the paper's gain. Short: it ends before."
-    text = f"{state.terms} {words} {WIDE}".strip()
+    text = f"{state.terms} {words} A wide interval means few seeds, or seeds that disagree.".strip()
     if state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."
     return text

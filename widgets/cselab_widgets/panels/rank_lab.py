@@ -16,8 +16,8 @@ from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.panel_vectors import named_views
-from ..kit.planes import Plane, decades, rounded, written
+from ..kit.panel_vectors import given_views
+from ..kit.planes import MARK, Plane, decades, rounded, written
 from ..kit.theme import ANCHOR, INK, OURS
 
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
@@ -34,7 +34,6 @@ class RankLabState(State):
 
     Attributes:
         pair: two views of n sentences [2, n, d].
-        source: the name of the vectors.
         batch_size, dimensions: the paper's N and D: the first rows and channels are taken.
         broken: a batch of `BROKEN` sentences in place of N.
         artificial_rows: the paper's M, rows of standard normal numbers put beneath both views.
@@ -42,7 +41,6 @@ class RankLabState(State):
     """
 
     pair: np.ndarray
-    source: str
     batch_size: int = shown("batch size N", "slider", (), 64, ge=2, le="rows", when="whole")
     broken: bool = shown(f"break it: N = {BROKEN}", "toggle", (), False)
     dimensions: int = shown("dimensions D", "slider", (), 256, ge=2, le="width")
@@ -183,10 +181,10 @@ class RankLab(Panel):
         key: str | None = None,
         **shown: Any,
     ) -> None:
-        name, views = named_views(encoder, sentences, vectors, 2)
+        views = given_views(encoder, sentences, vectors, 2)
         views = views[:2] if len(views) > 1 else np.concatenate([views, views])
         dimensions = views.shape[2] if dimensions is None else dimensions
-        super().__init__(RankLabState(views, name, dimensions=dimensions, **shown), key)
+        super().__init__(RankLabState(views, dimensions=dimensions, **shown), key)
 
     @staticmethod
     def options(state: RankLabState) -> dict[str, list[int]]:
@@ -245,25 +243,31 @@ def _singular_values(state: RankLabState) -> Plane:
 
 def _floors(state: RankLabState) -> Plane:
     """What a batch adds to the lowest loss, by its size: much with Barlow Twins, else nothing."""
-    sizes, rows, lowest = list(state.sizes), _rows(state), state.floors["Barlow Twins"]
+    sizes, lowest = list(state.sizes), state.floors["Barlow Twins"]
     floors = _barlow_floors(state.sizes, state.dimensions, state.artificial_rows)
-    look = {"mode": "lines", "hovertemplate": "N = %{x}: %{y:.3g}<extra></extra>"}
+    look = {
+        "mode": "lines",
+        "fill": "tozeroy",
+        "fillcolor": EXCLUDED,
+        "hovertemplate": "N = %{x}: %{y:.3g}<extra></extra>",
+    }
     lines = [
         go.Scatter(x=sizes, y=added, uid=name, line={"color": color, "width": 3}, **look)
         for name, color, added in (("dimension-wise", ANCHOR, [0.0] * len(sizes)), ("Barlow Twins", OURS, floors))
     ]
     ends = {state.size: lowest, state.enough: 0.0} if lowest else {state.size: 0.0}
     numbers = [f"\u2002<b>{value:.3g}</b>" for value in ends.values()]
-    place, names = len(sizes) // 3, ["\u2002Barlow Twins", "\u2002dimension-wise<br>\u2002"]
+    place = len(sizes) // 3
+    names = [f"{MARK.format(OURS)}Barlow Twins", f"{MARK.format(ANCHOR)}dimension-wise<br>\u2002"]
     x, y = list(ends), rounded(ends.values())
     traces = [
         go.Scatter(x=x, y=y, uid="ends", mode="markers", marker={"color": OURS, "size": [13, 9]}),
         written([*x, sizes[place], sizes[1]], [*y, floors[place], 0], [*numbers, *names], "words", "top right"),
     ]
     answer = (
-        f"With {rows}, Barlow Twins cannot fall below {lowest:.3g}; with {state.enough} it can reach 0"
+        f"With {_rows(state)}, Barlow Twins cannot fall below {lowest:.3g}; with {state.enough} it can reach 0"
         if lowest
-        else f"{rows} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
+        else f"{_rows(state)} reach all {state.dimensions} dimensions: Barlow Twins can fall to 0"
     )
     told = [f"{state.losses[name]:.3g}, at best {floor:.3g} ({name})" for name, floor in state.floors.items()]
     return Plane(
@@ -275,9 +279,9 @@ def _floors(state: RankLabState) -> Plane:
             "range": np.log10([2, 1.1 * sizes[-1]]),
             "tickvals": [4, 16, 64, 256, 1024],
         },
-        {"title": {"text": "lowest loss, above that of a large batch"}, "rangemode": "tozero"},
+        {"title": {"text": "what the batch size adds to the loss"}, "rangemode": "tozero"},
         words=f"The loss of this batch: {' and '.join(told)}. The batch size limits only Barlow Twins. "
-        f"Vectors: {state.source}; artificial rows count as sentences.",
+        "Artificial rows count as sentences.",
     )
 
 

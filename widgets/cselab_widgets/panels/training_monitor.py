@@ -420,6 +420,8 @@ def column_plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     room = _room([*runs, *lines]) if scored else None
     named = f"start {start[1][0]:.1f}" if start[1] else "start"
     lines.append(_line(f"{column}: start", *start, {"color": INK, "dash": "dash"}, named, mode="lines"))
+    if told:
+        lines[-1].update(fill="tonexty", fillcolor=f"{told.color}22")
     traces = [*runs, *(named_at_ends(lines, "names", room[1] - room[0]) if room else lines)]
     single = told is not None and len(told.runs) == 1
     best = [steps[int(np.argmax(values))]] if scored and single and values else []  # its weights are kept, too

@@ -4,7 +4,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from cselab.sgw import covariance, group_whitening_matrix
 
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
-from ..kit.panel_vectors import SameArray, named_views
+from ..kit.panel_vectors import SameArray, given_views
 from ..kit.planes import Plane, decades, heatmap, matrix, named_at_ends, rounded
 from ..kit.theme import AFTER, BEFORE, INK
 
@@ -47,7 +46,6 @@ class WhiteningLabState(State):
 
     Attributes:
         vectors: of the sentences [n, d].
-        source: the name of the vectors.
         strategy: one of `STRATEGIES`; "PCA" and "ZCA" whiten all channels together.
         num_groups: the paper's k; where it does not divide the width, the next smaller number that does.
         eps: added to the variances.
@@ -56,7 +54,6 @@ class WhiteningLabState(State):
     """
 
     vectors: np.ndarray
-    source: str
     strategy: str = shown("whitening", "list", STRATEGIES, "ZCA", asked=(0, 1))
     batch_size: int = shown("batch size", "slider", "sizes", 512, ge=2, le="most", asked=(0, 1))
     eps: float = shown("added variance", "slider", tuple(Power(10.0**e) for e in range(-10, 1)), 1e-6, asked=(1,))
@@ -187,8 +184,7 @@ def planes(state: WhiteningLabState) -> list[Plane]:
             whitened.batch,
             units[0],
             whitened,
-            f"{state.batch_size} sentences, {escape(state.source)}; "
-            f"{min(CHANNELS, state.width)} of {state.width} channels are shown.",
+            f"{state.batch_size} sentences; {min(CHANNELS, state.width)} of {state.width} channels are shown.",
         )._replace(key=KEY),
         _covariance(
             f"After: only {state.batch_size - 1} of {width} directions are left" if few else f"After: {white}",
@@ -251,11 +247,10 @@ class WhiteningLab(Panel):
         key: str | None = None,
         **shown: Any,
     ) -> None:
-        name, views = named_views(encoder, sentences, vectors, 1, SENTENCES)
+        views = given_views(encoder, sentences, vectors, 1, SENTENCES)
         super().__init__(
             WhiteningLabState(
                 views[0],
-                name,
                 batch_size=min(len(views[0]) * 4 // 5, len(views[0]) - 2) if batch_size is None else batch_size,
                 num_groups=max(views.shape[2] // 2, 1) if num_groups is None else num_groups,
                 **shown,
