@@ -61,5 +61,6 @@ def test_grades_are_compared_by_all_their_pairs():
     ) == [2]
     dark = [hill.fillcolor for hill in ridges(np.concatenate([low, high, middle]), bands, "x", color="#123456")]
     assert dark == [None, "#123456", None, None]  # three hills and their medians
+    assert order_of(np.concatenate([high, low, middle]), bands).endswith(" than grades 1 and 2")
     crossed = np.concatenate([low, middle, middle - 0.001])
     assert order_of(crossed, bands) == "no grade lies clearly above a higher one"

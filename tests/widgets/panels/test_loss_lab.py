@@ -156,9 +156,9 @@ def test_titles_say_what_the_curves_show(lab):
         return lab.planes(**changes)[0].title
 
     rest = math.exp(0.8 / 0.2) + 6 * math.exp(0.2 / 0.2)
-    low, high = (math.exp(cosine / 0.2) / (rest + math.exp(cosine / 0.2)) for cosine in (0.5, 0.7))
+    low, high = (math.exp(cosine / 0.2) / (rest + math.exp(cosine / 0.2)) for cosine in (0.5, 0.8))
     words = title(temperature=0.2)
-    assert words.startswith("InfoNCE: negatives at 0.7 are pushed ") and words.endswith(" as hard as at 0.5")
+    assert words.startswith("InfoNCE: negatives at 0.8 are pushed ") and words.endswith(" as hard as at 0.5")
     assert float(words.split()[6]) == pytest.approx(high / low, abs=0.1)
     assert float(title(loss="Focal-InfoNCE", temperature=0.5).split()[-2]) == pytest.approx(-0.15, abs=0.02)
     assert title(loss="Eq. 8, printed", pair="positive") == "Eq. 8, printed pushes positives apart"

@@ -91,7 +91,8 @@ def test_an_experiment_may_be_named():
     panel, results = PaperVsOurs("imsimcse-table1"), read_results("imsimcse-table1")
     (plane,) = panel.planes()
     assert results.experiment.question in plane.key and panel.explain(panel.state).startswith(results.experiment.terms)
-    assert plane.title == "Below SimCSE: 3 of 4 rows (as in the paper); undecided: -noise on negatives"
+    below = "+noise on positives, -noise on positives, +noise on negatives"
+    assert plane.title == f"Below SimCSE: {below} (as in the paper); undecided: -noise on negatives"
     assert [text.split("\u2003")[1] for text in traces(panel)["numbers"].text[:2]] == ["not trained"] * 2
     lines = results.to_frame().query("column == @panel.state.column").set_index("row")
     drawn = dict(zip(panel.figure().layout.yaxis.ticktext, traces(panel)["ours"].x, strict=True))
@@ -108,7 +109,7 @@ def test_its_verdicts_are_those_of_the_experiment():
         assert judged.answer.startswith(same.get(told[row], told[row]))
 
 
-def test_a_title_counts_more_than_two_rows():
+def test_a_title_counts_more_than_three_rows():
     gains = np.array([1, 1, 1, 1, -1])
     ends = {"gain_low": gains - 0.5, "gain_high": gains + 0.5, "published_gain": [1, 1, 1, -1, -1]}
     panel = PaperVsOurs(pd.DataFrame({"row": [*"abcde"], "gain": gains, **ends}), baseline="BERT")

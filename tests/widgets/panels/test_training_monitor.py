@@ -106,21 +106,25 @@ def traces(monitor, **changes):
 def test_each_column_is_drawn_where_it_has_a_value(history):
     drawn = traces(TrainingMonitor(), name="mine", rows=tuple(history), phase="running")
     assert (drawn["score: live"].x, drawn["score: live"].y) == ((0, 2), (50.0, 53.0))
-    assert {uid.split(":")[0] for uid in drawn} == {"score", "names"}
+    assert {uid.split(":")[0] for uid in drawn} == {"score", "names", "gain"}
+    assert (drawn["gain"].x, drawn["gain"].y, drawn["gain: number"].text) == (
+        (2, 2),
+        (50.0, 53.0),
+        ("<b>+3.0</b>\u2002",),
+    )
     unscored = tuple({key: row[key] for key in row if key != "score"} for row in history)
     drawn = traces(TrainingMonitor(), name="mine", rows=unscored, phase="running")
     assert (drawn["loss: live"].x, drawn["loss: live"].y) == ((1, 2), (2.0, 1.0))
     assert {uid.split(":")[0] for uid in drawn} == {"loss"}
 
 
-def test_seeds_are_thin_lines_about_their_mean(history):
+def test_seeds_are_a_band_about_their_mean(history):
     higher = [row | {"score": row["score"] + 2} if "score" in row else row for row in history]
     panel = TrainingMonitor({"SimCSE": [history, higher]})
     drawn = traces(panel)
     assert drawn["score: SimCSE"].y == (51.0, 54.0) and drawn["score: start"].y == (51.0, 51.0)
-    thin = drawn["score: SimCSE: runs"]
-    assert thin.x == (0, 2, None, 0, 2) and thin.y == (50.0, 53.0, None, 52.0, 55.0)
-    assert thin.line.width < drawn["score: SimCSE"].line.width
+    band = drawn["score: SimCSE: runs"]
+    assert (band.x, band.y, band.fill) == ((0, 2, 2, 0), (52.0, 55.0, 53.0, 50.0), "toself")
     assert drawn["score: start"].fill == "tonexty"  # up to the mean, the trace before
     assert [uid for uid in drawn][1:3] == ["score: SimCSE", "score: start"]
     assert drawn["score: kept"].x == ()  # no weights are those of a mean

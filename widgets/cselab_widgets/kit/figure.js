@@ -141,7 +141,8 @@ const cselabFigure = (() => {
     for (const trace of data) if (/text/.test(trace.mode)) trace.text = trace.text.map(withMinus);
     for (const axis of [xaxis, yaxis]) axis.ticktext = axis.ticktext?.map(withMinus);
     // On a narrow page the name of a row stands above its cells or dots, and the title of the values above the plot.
-    const above = width < NARROW && (gains || judged);
+    const long = xaxis.side !== "top" && yaxis.ticktext && !yaxis.ticktext.some((name) => name.includes("<br>")) && widest(yaxis.ticktext) > LONG / 2;
+    const above = width < NARROW && (gains || judged || long);
     if (width < NARROW) {
       if (!above) yaxis.ticktext = yaxis.ticktext?.map((name) => inLines(name, LONG));
       if (data.some(({ text }) => text?.[0]?.map)) for (const trace of data) trace.textfont = { size: width < TIGHT ? 11 : 14 };
@@ -156,8 +157,11 @@ const cselabFigure = (() => {
       [margin.l, yaxis.automargin, yaxis.ticklabeloverflow] = [Math.max(24, Math.max(widest(names), named) + 16) + titled(yaxis), false, "allow"];
     if (above) {
       const [cells] = data;
-      const text = (name, row) => (gains ? `${name} <b>${unmarked(cells.text[row][0])}</b>` : name.replace(/<br>/g, " "));
-      layout.annotations = names.map((name, row) => atLeft(text(name, row), { y: yaxis.tickvals[row], yshift: gains ? ROW / 2 : 14 }));
+      const first = (row) => `<b>${row ? "" : `${unmarked(xaxis.ticktext[0])} `}${unmarked(cells.text[row][0])}</b>`;
+      layout.annotations = names.flatMap((name, row) => {
+        const at = { y: yaxis.tickvals[row], yshift: gains ? ROW / 2 : 14 };
+        return [atLeft(name.replace(/<br>/g, " "), at), ...(gains ? [atLeft(first(row), { ...at, x: 1, xanchor: "right" })] : [])];
+      });
       [margin.l, yaxis.showticklabels] = [gains ? 8 : 16, false];
       if (gains) [margin.t, xaxis.ticklabelstandoff, cells.ygap] = [margin.t + 12, 16, 21];
       if (gains && xaxis.ticktext.length > 1) {

@@ -121,14 +121,6 @@ def named_at_ends(lines: Sequence[go.Scatter], uid: str, length: float = 0.0, lo
     return [*lines, leaders, written([x + away for _, x, _ in ends], heights, texts, uid)]
 
 
-def thin_lines(paths: Iterable[Iterable[Sequence[float]]], uid: str, color: str) -> go.Scatter:
-    """Several paths, each its x and its y, as one trace of thin lines; None separates them."""
-    x, y = zip(*paths, strict=True)
-    ends = {axis: [z for path in each for z in (*rounded(path), None)][:-1] for axis, each in (("x", x), ("y", y))}
-    line = {"color": color, "width": 1.5}
-    return go.Scatter({**ends, "uid": uid, "mode": "lines", "line": line, "opacity": 0.6, "hoverinfo": "skip"})
-
-
 def written(x: Any, y: Any, text: Sequence[str], uid: str, place: Any = "middle right", **more: Any) -> go.Scatter:
     """Texts at points, which may stand out of the axes."""
     fixed = {"mode": "text", "cliponaxis": False, "hoverinfo": "skip"}

@@ -112,7 +112,9 @@ def order_of(cosines: Float[np.ndarray, " n"], bands: Bands) -> str:
         ordered = f"the higher the {bands.title}, the higher the cosine"
         return ordered if rising else f"no {bands.title} lies clearly above a higher one"
     kinds = f" ({bands.kinds[at]})" if bands.kinds else ""
-    return f"{bands.title} {bands.names[at]}{kinds} has higher cosines than {bands.title} {bands.names[over[-1]]}"
+    names = " and ".join(", ".join(bands.names[up] for up in over).rsplit(", ", 1))
+    than = f"{bands.title}{'s' * (len(over) > 1)} {names}"
+    return f"{bands.title} {bands.names[at]}{kinds} has higher cosines than {than}"
 
 
 def ridges(

@@ -133,7 +133,7 @@ def planes(state: AlignmentUniformityState) -> list[Plane]:
         {"title": {"text": "\u2190 better: uniformity (spread more evenly)"}, "range": across},
         {"title": {"text": "\u2190 better: alignment (pairs closer)"}, "range": up},
     )
-    words = "Large dots are means, small dots seeds. " if averaged else "Small dots are earlier steps. " * several
+    words = "Large dots are means, small dots seeds. " if averaged else "A line joins the steps of a run. " * several
     words += "Click a dot for the cosines of its step." * (state.bands is not None)
     of = "Step" if several else f"{escape(next(iter(state.paths)))}, step"
     told = f"{of} {state.step}{', on average' * averaged}: {_standing(state)}"
@@ -342,16 +342,22 @@ def _path_of(state: AlignmentUniformityState, method: str, color: str) -> go.Sca
 
 def _way(state: AlignmentUniformityState, method: str, style: Style) -> go.Scatter:
     """The path up to the current step, which has a dot."""
-    travelled = state.travelled(method)
+    travelled, several = state.travelled(method), len(state.paths) > 1
     return go.Scatter(
         **_places(travelled),
         uid=f"{method}: travelled",
         name=_label(state, method),
         hoverinfo="skip",
         mode="lines+markers",
-        line={"color": style.color, "width": 2},
-        marker={"symbol": style.symbol, "size": [6] * (len(travelled) - 1) + [14], "opacity": 1, "line": {"width": 0}},
-        showlegend=len(state.paths) > 1,
+        line={"color": f"{style.color}{'99' * several}", "width": 2},
+        marker={
+            "color": style.color,
+            "symbol": style.symbol,
+            "size": [6 * (not several)] * (len(travelled) - 1) + [14],
+            "opacity": 1,
+            "line": {"width": 0},
+        },
+        showlegend=several,
     )
 
 

@@ -467,7 +467,7 @@ def _points(state: EmbeddingMapState, points: np.ndarray) -> list[go.Scatter | g
                 hoverinfo="none",  # the sentence stands beside the map
                 selectedpoints=None if bright is None else np.flatnonzero(np.isin(rows, bright)).tolist(),
                 selected={"marker": {"opacity": 1}},
-                unselected={"marker": {"opacity": 0.55}},
+                unselected={"marker": {"opacity": 0.35}},
             )
         )
     return traces

@@ -30,7 +30,7 @@ from ..kit.theme import ANCHOR, INK, NEGATIVE, POSITIVE
 POINTS = 25  # of each curve
 TICKS = 21  # cosines of the batch below it, from the lowest to the highest
 TAG = 1e-6
-LOW, HIGH = 0.5, 0.7  # the cosines that a title compares
+LOW, HIGH = 0.5, 0.8  # the cosines that a title compares
 FIXED = 0.8, 0.2  # the cosines of a curve that stay: of the positive, and of the other negatives
 LOWEST = -0.5  # of a curve: below, no sentences have the fixed cosines
 PAIRS = ("positive", "negative")

@@ -29,7 +29,7 @@ KNOWN = {  # the columns that are shown, and what stands for one that is not the
     "note": "",
 }
 LINE = 33  # pixels a row
-NAMED = 2  # rows: a title counts more of them
+NAMED = 3  # rows: a title counts more of them
 CELL = 26  # pixels a row of the map of gains
 PAPER, HERE = ROLES["published"], ROLES["ours"]
 # Blue above the baseline, vermilion below: pale enough for text of any theme, and never as pale as what is undecided.
@@ -173,7 +173,7 @@ def verdict(line: "pandas.Series") -> str:
     if np.isnan(low):
         return "one run"
     if low <= 0 <= high:
-        return "undecided" + ", short" * (not low <= paper <= high)
+        return "undecided"
     if ours * paper < 0:
         return "opposite sign"
     return "compatible" if low <= paper <= high else f"same sign, {'smaller' if abs(ours) < abs(paper) else 'larger'}"
@@ -307,7 +307,7 @@ def explain(state: PaperVsOursState) -> str:
         return ""
     if state.shown["gain"].isna().all():
         return "This experiment has not been run here: use cselab experiment run."
-    words = "Undecided: the interval contains 0. Compatible: it contains the paper's gain. Short: it ends before."
+    words = "Undecided: the interval contains 0. Compatible: it contains the paper's gain."
     text = f"{state.terms} {words} A wide interval means few seeds, or seeds that disagree.".strip()
     if state.measure != state.column:
         text += f" Ours is {state.measure}, because the published number's data are missing: compare order, not size."

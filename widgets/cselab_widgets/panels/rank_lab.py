@@ -17,8 +17,8 @@ from cselab.metrics import barlow_twins_floor, dimension_contrastive_floor
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.panel_vectors import given_views
-from ..kit.planes import MARK, Plane, decades, rounded, written
-from ..kit.theme import ANCHOR, INK, OURS
+from ..kit.planes import Plane, decades, rounded, written
+from ..kit.theme import INK, OURS
 
 ARTIFICIAL = (0, 32, 64, 100, 128, 192, 300, 448, 704)
 BROKEN = 4  # sentences
@@ -118,7 +118,7 @@ class RankLabState(State):
     def sizes(self) -> tuple[int, ...]:
         """The batch sizes of the lines: to where the batch has all dimensions, and beyond."""
         far = round(max(1.6 * self.dimensions, 1.1 * self.rows))
-        return tuple(sorted({*np.geomspace(2, far, 60).astype(int).tolist(), self.enough}))
+        return tuple(sorted({*np.geomspace(min(8, self.size // 2), far, 60).astype(int).tolist(), self.enough}))
 
     @cached_property
     def losses(self) -> dict[str, float]:
@@ -242,27 +242,27 @@ def _singular_values(state: RankLabState) -> Plane:
 
 
 def _floors(state: RankLabState) -> Plane:
-    """What a batch adds to the lowest loss, by its size: much with Barlow Twins, else nothing."""
+    """How low Barlow Twins can get, by the size of the batch."""
     sizes, lowest = list(state.sizes), state.floors["Barlow Twins"]
-    floors = _barlow_floors(state.sizes, state.dimensions, state.artificial_rows)
-    look = {
-        "mode": "lines",
-        "fill": "tozeroy",
-        "fillcolor": EXCLUDED,
-        "hovertemplate": "N = %{x}: %{y:.3g}<extra></extra>",
-    }
-    lines = [
-        go.Scatter(x=sizes, y=added, uid=name, line={"color": color, "width": 3}, **look)
-        for name, color, added in (("dimension-wise", ANCHOR, [0.0] * len(sizes)), ("Barlow Twins", OURS, floors))
-    ]
+    line = go.Scatter(
+        x=sizes,
+        y=_barlow_floors(state.sizes, state.dimensions, state.artificial_rows),
+        uid="Barlow Twins",
+        mode="lines",
+        fill="tozeroy",
+        fillcolor=EXCLUDED,
+        line={"color": OURS, "width": 3},
+        hovertemplate="N = %{x}: %{y:.3g}<extra></extra>",
+    )
     ends = {state.size: lowest, state.enough: 0.0} if lowest else {state.size: 0.0}
-    numbers = [f"\u2002<b>{value:.3g}</b>" for value in ends.values()]
-    place = len(sizes) // 3
-    names = [f"{MARK.format(OURS)}Barlow Twins", f"{MARK.format(ANCHOR)}dimension-wise<br>\u2002"]
     x, y = list(ends), rounded(ends.values())
+    numbers = [f"\u2002<b>{value:.3g}</b>" for value in y]
+    out_of_reach = written(sizes[1:2], [0.25 * line.y[0]], ["out of reach"], "out of reach")
     traces = [
+        line,
         go.Scatter(x=x, y=y, uid="ends", mode="markers", marker={"color": OURS, "size": [13, 9]}),
-        written([*x, sizes[place], sizes[1]], [*y, floors[place], 0], [*numbers, *names], "words", "top right"),
+        written(x, y, numbers, "numbers", "top right"),
+        out_of_reach,
     ]
     answer = (
         f"With {_rows(state)}, Barlow Twins cannot fall below {lowest:.3g}; with {state.enough} it can reach 0"
@@ -272,14 +272,14 @@ def _floors(state: RankLabState) -> Plane:
     told = [f"{state.losses[name]:.3g}, at best {floor:.3g} ({name})" for name, floor in state.floors.items()]
     return Plane(
         answer,
-        [*lines, *traces],
+        traces,
         {
             "title": {"text": "batch size N (sentences)"},
             "type": "log",
-            "range": np.log10([2, 1.1 * sizes[-1]]),
+            "range": np.log10([sizes[0], 1.1 * sizes[-1]]),
             "tickvals": [4, 16, 64, 256, 1024],
         },
-        {"title": {"text": "what the batch size adds to the loss"}, "rangemode": "tozero"},
+        {"title": {"text": "lowest loss of Barlow Twins"}, "rangemode": "tozero"},
         words=f"The loss of this batch: {' and '.join(told)}. The batch size limits only Barlow Twins. "
         "Artificial rows count as sentences.",
     )

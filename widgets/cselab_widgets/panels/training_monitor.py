@@ -22,7 +22,7 @@ from cselab.encoders.encoder import SentenceEncoder
 from cselab.training import Callback, Run, StopTraining, TrainConfig, train
 
 from ..kit.panel import Panel
-from ..kit.planes import Plane, named_at_ends, rounded, thin_lines
+from ..kit.planes import Plane, named_at_ends, rounded, written
 from ..kit.theme import AFTER, INK, category_styles
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def over_runs(runs: Sequence[Sequence[Row]], column: str) -> tuple[list[int], li
 
 
 def planes(state: TrainingMonitorState) -> list[Plane]:
-    """The current run and the mean of finished ones as thick lines, each of these as a thin one."""
+    """The current run and the mean of finished ones as lines, the runs of a method as a band."""
     scored = any("score" in row for row in state.rows) or not any("loss" in row for row in state.rows)
     return [column_plane(state, *[*COLUMNS.items()][not scored])]
 
@@ -144,7 +144,9 @@ def summary(state: TrainingMonitorState) -> str:
 
 def explain(state: TrainingMonitorState) -> str:
     """The content, and the effects of the buttons."""
-    others = "Thin lines are runs, a thick line is their mean. " * any(len(method.runs) > 1 for method in state.methods)
+    others = "A band holds all runs of a method; a line is their mean. " * any(
+        len(method.runs) > 1 for method in state.methods
+    )
     held = {
         "paused": " Paused: the weights are those of the step shown.",
         "stopped": " Stopped: the best weights so far are kept, in run.encoder.",
@@ -409,9 +411,10 @@ def column_plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     scored, told = column == "score", state.told
     runs, lines, steps, values = [], [], [], []
     for method in state.methods:
-        at, mean, *_ = over_runs(method.runs, column)
+        at, mean, low, high = over_runs(method.runs, column)
         uid = f"{column}: {method.uid}"
-        runs.append(thin_lines([curve(rows, column) for rows in method.runs], f"{uid}: runs", method.color))
+        band = {"fill": "toself", "fillcolor": f"{method.color}30", "line": {"width": 0}, "hoverinfo": "skip"}
+        runs.append(go.Scatter(x=at + at[::-1], y=high + low[::-1], uid=f"{uid}: runs", mode="lines", **band))
         end = f" {mean[-1]:.1f}" if scored and mean else ""
         lines.append(_line(uid, at, mean, {"color": method.color, "width": 3}, method.name + end))
         if method == told:
@@ -438,6 +441,14 @@ def column_plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
             hovertemplate="kept: step %{x}<extra></extra>",
         )
     )
+    if told and best and best != steps[:1]:
+        ends = [values[0], at_step[best[0]]]
+        gain = f"<b>{round(ends[1], 1) - round(ends[0], 1):+.1f}</b>\u2002"  # of the numbers that are shown
+        line = {"color": told.color, "width": 2, "dash": "dot"}
+        traces += [
+            go.Scatter(x=best * 2, y=ends, uid="gain", mode="lines", line=line, hoverinfo="skip"),
+            written(best, [sum(ends) / 2], [gain], "gain: number", "middle left"),
+        ]
     what = title.split(" (")[0]
     answer = (scored and not told and _ahead(state)) or (f"{what}: not measured yet" if told else title)
     if told and values:

@@ -120,7 +120,7 @@ def top(parts: CosineParts) -> str:
         words, of_each = [*parts.first, *parts.second], [*parts.of_first, *parts.of_second]
         return f"{max(of_each):.2f} less without “{words[int(np.argmax(of_each))]}”"
     row, column = np.unravel_index(parts.pairs.argmax(), parts.pairs.shape)
-    share = f"{100 * parts.pairs.max() / parts.cosine:.0f}\u00a0% of it"
+    share = f"{100 * parts.pairs.max():.1f} hundredths of it"
     return f"{share} from “{parts.first[row]}” and “{parts.second[column]}”"
 
 
@@ -162,9 +162,9 @@ class WordContributions(Panel):
     See also: `cselab.encoders.explain_cosine`, the numbers and their formula; `PairExplorer`, whether the cosines of
     graded pairs follow the grades.
 
-    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:90])
+    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:101])
     A cat sleeps. / A cat is asleep.
-    micro: cosine 0.780, 9\xa0% of it from “sleeps” and “asleep”
+    micro: cosine 0.780, 7.1 hundredths of it from “sleeps” and “asleep”
     """
 
     state_class = WordContributionsState
