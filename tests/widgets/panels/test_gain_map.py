@@ -36,7 +36,7 @@ def test_what_is_decided_has_a_colour_and_everything_its_number(shown):
     assert [list(row) for row in heat.text] == [["<b>+1.5 \u00b1 1.0</b>", "+0.3"], ["<b>-0.4 \u00b1 0.2</b>", "+0.9"]]
     assert heat.zmax == -heat.zmin == 1.5
     (plane,) = shown.planes()
-    assert plane.title == "Mine &lt;b&gt; has the largest mean gain over SimCSE, +1.5 in Avg."
+    assert plane.title == "Mine &lt;b&gt; gains most over SimCSE, +1.5 in Avg."
     assert "above SimCSE" in plane.key and "interval contains 0" in plane.key
     assert heat.hovertext[0][0].endswith("Avg.: +1.5 points<br>95 % interval: +0.5 to\u00a0+2.5<br>in the paper: +2.0")
     assert heat.hovertext[1][1].endswith("SICK-R: +0.9 points<br>95 % interval: one run<br>in the paper: not reported")
@@ -48,6 +48,9 @@ def test_single_runs_come_last_and_the_average_first(frame):
     state = PaperVsOurs(pd.concat([more, frame, decided]), view="gains").state
     assert state.rows == ["Mine <b>", "Other", "Once"] and state.tests == ["Avg.", "Z", "SICK-R"]
     panel = PaperVsOurs(pd.concat([more, frame, decided]), view="gains")
+    near = pd.DataFrame({"row": ["Near"], "column": ["Avg."], "gain": [1.0], "gain_low": [0.9], "gain_high": [1.1]})
+    near = PaperVsOurs(pd.concat([more, frame, near]), view="gains").planes()[0].title
+    assert near == "Mine &lt;b&gt; gains most over the baseline, +1.5 in Avg.; within its interval: 1 more"
     assert len(panel.figure().data[0].z) == 2 and panel.details(panel.state).count("+9.0") == 2  # in a fold
 
 

@@ -236,10 +236,12 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     across = {**plain, "side": "top", "fixedrange": True, "tickvals": tests}
     across["ticktext"] = [_bold(test, escape(test)) for test in tests]
     up = {**plain, "tickvals": heat.y, "ticktext": [*map(escape, methods)], "range": [len(methods) - 0.5, -0.5]}
-    title = f"Gains over {state.baseline}"
-    best = state.table(frame["gain"]).iat[0, 0]
-    if not np.isnan(best):
-        title = f"{methods[0]} has the largest mean gain over {state.baseline}, {best:+.1f} in {tests[0]}"
+    title, first = f"Gains over {state.baseline}", state.first_test.set_index("row")
+    if methods[0] in first.index:
+        gain, *interval = first.loc[methods[0], ["gain", "gain_low", "gain_high"]]
+        near = sum(first["gain"].between(*interval)) - 1
+        title = f"{methods[0]} gains most over {state.baseline}, {gain:+.1f} in {tests[0]}"
+        title += f"; within its interval: {near} more" * (near > 0)
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), key=_key(state))]
 
 
@@ -363,7 +365,7 @@ class PaperVsOurs(Panel):
     >>> frame = pandas.DataFrame({"row": ["ImSimCSE", "ImSimCSE"], "column": ["STS-B", "SICK-R"], "gain": [0.7, -0.2],
     ...                           "gain_low": [0.2, -0.9], "gain_high": [1.2, 0.5]})
     >>> PaperVsOurs(frame, view="gains", baseline="SimCSE")
-    ImSimCSE has the largest mean gain over SimCSE, +0.7 in STS-B
+    ImSimCSE gains most over SimCSE, +0.7 in STS-B
               STS-B  SICK-R
     ImSimCSE   +0.7  (-0.2)
     """
@@ -439,8 +441,7 @@ def _complete(frame: "pandas.DataFrame", view: str) -> "pandas.DataFrame":
     frame = frame.dropna(subset=["gain"]).reset_index(drop=True)
     if not len(frame):
         raise ValueError("no line has a gain; run the experiment and its baseline first (cselab experiment run).")
-    if frame.duplicated(["row", "column"]).any():
-        twice = frame[frame.duplicated(["row", "column"])].iloc[0]
+    for _, twice in frame[frame.duplicated(["row", "column"])].iterrows():
         raise ValueError(f"{twice['row']!r} has two lines for {twice['column']!r}; give one for each row and column.")
     return frame
 

@@ -256,13 +256,11 @@ def _floors(state: RankLabState) -> Plane:
     )
     ends = {state.size: lowest, state.enough: 0.0} if lowest else {state.size: 0.0}
     x, y = list(ends), rounded(ends.values())
-    numbers = [f"\u2002<b>{value:.3g}</b>" for value in y]
-    out_of_reach = written(sizes[1:2], [0.25 * line.y[0]], ["out of reach"], "out of reach")
     traces = [
         line,
         go.Scatter(x=x, y=y, uid="ends", mode="markers", marker={"color": OURS, "size": [13, 9]}),
-        written(x, y, numbers, "numbers", "top right"),
-        out_of_reach,
+        written(x, y, [f"\u2002<b>{value:.3g}</b>" for value in y], "numbers", "top right"),
+        written(sizes[1:2], [0.25 * line.y[0]], ["out of reach"], "out of reach"),
     ]
     answer = (
         f"With {_rows(state)}, Barlow Twins cannot fall below {lowest:.3g}; with {state.enough} it can reach 0"

@@ -444,9 +444,8 @@ def column_plane(state: TrainingMonitorState, column: str, title: str) -> Plane:
     if told and best and best != steps[:1]:
         ends = [values[0], at_step[best[0]]]
         gain = f"<b>{round(ends[1], 1) - round(ends[0], 1):+.1f}</b>\u2002"  # of the numbers that are shown
-        line = {"color": told.color, "width": 2, "dash": "dot"}
         traces += [
-            go.Scatter(x=best * 2, y=ends, uid="gain", mode="lines", line=line, hoverinfo="skip"),
+            go.Scatter(x=best * 2, y=ends, uid="gain", mode="lines", line={"color": told.color, "dash": "dot"}),
             written(best, [sum(ends) / 2], [gain], "gain: number", "middle left"),
         ]
     what = title.split(" (")[0]

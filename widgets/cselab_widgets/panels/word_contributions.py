@@ -120,8 +120,7 @@ def top(parts: CosineParts) -> str:
         words, of_each = [*parts.first, *parts.second], [*parts.of_first, *parts.of_second]
         return f"{max(of_each):.2f} less without “{words[int(np.argmax(of_each))]}”"
     row, column = np.unravel_index(parts.pairs.argmax(), parts.pairs.shape)
-    share = f"{100 * parts.pairs.max():.1f} hundredths of it"
-    return f"{share} from “{parts.first[row]}” and “{parts.second[column]}”"
+    return f"{100 * parts.pairs.max():.1f} hundredths of it from “{parts.first[row]}” and “{parts.second[column]}”"
 
 
 def summary(state: WordContributionsState) -> str:
