@@ -45,6 +45,8 @@ def test_a_ridge_stands_on_its_line():
     assert pairs.customdata.tolist() == [[0, "a"], [1, "b"], [2, "c"], [3, "d"]]
     assert (pairs.y < [0, 0, 1, 1]).all() and (pairs.y > [-0.15, -0.15, 0.85, 0.85]).all()
     assert {trace.line.color or trace.marker.color for trace in drawn.values()} == {"#123456", INK}
+    dark = [hill.fillcolor for hill in ridges(cosines, bands, "x", color="#123456", dark=[1])]
+    assert dark == [None, "#123456", None]  # two hills and their medians
     low, high = cosine_limits(bands, cosines, also=[-0.7])
     assert low == -0.72 and drawn["x: 1"].x.max() < high <= 1.02
     assert "2 pairs, median cosine 0.850" in drawn["x: 1"].text
@@ -59,8 +61,6 @@ def test_grades_are_compared_by_all_their_pairs():
     assert told == "grade 0 (a, b) has higher cosines than grade 1" and beaten(
         np.concatenate([low, high, middle]), bands, 1
     ) == [2]
-    dark = [hill.fillcolor for hill in ridges(np.concatenate([low, high, middle]), bands, "x", color="#123456")]
-    assert dark == [None, "#123456", None, None]  # three hills and their medians
     assert order_of(np.concatenate([high, low, middle]), bands).endswith(" than grades 1 and 2")
     crossed = np.concatenate([low, middle, middle - 0.001])
     assert order_of(crossed, bands) == "no grade lies clearly above a higher one"

@@ -1,7 +1,7 @@
 """Cosines of many pairs, a ridge for each grade or kind: the whole distribution, not one number."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from html import escape
 from math import floor
@@ -100,7 +100,7 @@ def beaten(cosines: Float[np.ndarray, " n"], bands: Bands, at: int) -> list[int]
 
 
 def misplaced(cosines: Float[np.ndarray, " n"], bands: Bands) -> tuple[int, list[int]]:
-    """The band that lies above most of the higher ones, and these."""
+    """The band that lies above most of the higher ones, and these; none where the order is right."""
     return max(((at, beaten(cosines, bands, at)) for at in range(len(bands))), key=lambda one: len(one[1]))
 
 
@@ -123,17 +123,16 @@ def ridges(
     uid: str,
     hover: Sequence[str] | None = None,
     color: str = PALETTE[0],
+    dark: Collection[int] = (),
 ) -> list[go.Scatter]:
     """A trace a band, its density as a filled curve; one for the pairs, each below its band; and the medians, joined.
-
-    The misplaced band is darker.
 
     Args:
         uid: begins the traces' `uid`.
         hover: a text for each pair; without it the pairs are not drawn.
+        dark: bands that are darker than the others.
     """
     traces, medians = [], [float(np.median(cosines[rows])) for rows in bands.rows]
-    at, over = misplaced(cosines, bands)
     for level, (name, rows) in enumerate(zip(bands.names, bands.rows, strict=True)):
         low, high = _ends(cosines[rows])
         grid = np.linspace(low, high, FINE)
@@ -146,7 +145,7 @@ def ridges(
                 uid=f"{uid}: {name}",
                 mode="lines",
                 fill="toself",
-                fillcolor=color if over and level == at else None,
+                fillcolor=color if level in dark else None,
                 line={"color": color, "width": 1.5},
                 hoveron="fills",
                 hoverinfo="text",

@@ -15,7 +15,7 @@ from cselab.encoders.any_encoder import as_encoder, encode
 from ..kit.fields import State, shown
 from ..kit.panel import Panel
 from ..kit.planes import MARK, Plane, rounded, written
-from ..kit.ridges import Bands, by_grade, cosine_limits, order_of, ridge_axes, ridges, row_cosines
+from ..kit.ridges import Bands, by_grade, cosine_limits, misplaced, order_of, ridge_axes, ridges, row_cosines
 from ..kit.theme import INK, Style, category_styles
 
 if TYPE_CHECKING:
@@ -387,7 +387,8 @@ def _cosines(state: AlignmentUniformityState, bands: Bands, styles: Mapping[str,
     step = max((one for one in steps if one <= state.step), default=min(steps))
     shown = steps[step]
     title = f"{escape(state.method)}, step {step}: {escape(order_of(shown, bands))}"
-    hills = ridges(shown, bands, "cosines", color=styles[state.method].color)
+    at, over = misplaced(shown, bands)
+    hills = ridges(shown, bands, "cosines", color=styles[state.method].color, dark=[at][: len(over)])
     limits = cosine_limits(bands, *(cosines for steps in state.cosines.values() for cosines in steps.values()))
     words = f"A hill shows the cosines of one {bands.title}. The line joins medians; it should not turn back."
     return Plane(title, hills, *ridge_axes(bands, limits), words=words)

@@ -250,10 +250,6 @@ def _titled(encoder: str, step: int | None) -> str:
     return encoder if step is None else f"{encoder}, step {step}"
 
 
-def _before(encoder: str, step: int | None) -> str:
-    return "before training" if step == 0 else f"under {_titled(encoder, step)}"
-
-
 def _answer(state: EmbeddingMapState) -> str:
     """How many of the nearest share a name: of the sentence in focus, else of all, beside the encoder compared with."""
     data, title = state.data, _titled(*state.current)
@@ -264,15 +260,11 @@ def _answer(state: EmbeddingMapState) -> str:
         nearest = f"{data.count} nearest to \u201c{sentence}\u201d"
         if not named:
             return f"{title}: the {nearest}"
-        count, *counts = (
-            sum(state.alike(near.row) for near in data.neighbours(*one, state.focus))
-            for one in [state.current, *others]
-        )
-        beside = [f", {found} {_before(*other)}" for other, found in zip(others, counts, strict=True)]
-        return f"{title}: {count} of the {nearest} share its {kind} ({data.names[state.focus]}){''.join(beside)}"
+        count = sum(state.alike(near.row) for near in state.nearest)
+        return f"{title}: {count} of the {nearest} share its {kind} ({data.names[state.focus]})"
     if not named or len(data.sentences) > SVG_POINTS:
         return title
-    beside = [f"{_before(*other)}: {100 * data.shares(*other).mean():.0f} %" for other in others]
+    beside = [f"under {_titled(*other)}: {100 * data.shares(*other).mean():.0f} %" for other in others]
     sizes = np.array([len(rows) for rows in data.groups.values()])
     chance = 100 * (sizes * (sizes - 1)).sum() / (sizes.sum() * (sizes.sum() - 1))
     share = f"of the {data.count} nearest to each sentence, {100 * data.shares(*state.current).mean():.0f} %"

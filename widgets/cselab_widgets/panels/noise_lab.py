@@ -30,7 +30,7 @@ KINDS = ("SimCSE", "+noise", "-noise", "off-dropout")
 LARGEST_K = 20  # the largest K
 VARIANCES = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 SIDES = (("positives", POSITIVE, "rgba(194, 82, 0, 0.5)"), ("negatives", NEGATIVE, "rgba(107, 107, 107, 0.5)"))
-COLUMNS = 64  # of dots, over the whole axis
+COLUMNS = 48  # of dots, over the whole axis
 HEAP = 12  # pixels a dot
 DRAWN = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30)  # masks, one by one at first
 
@@ -270,7 +270,8 @@ def _cloud(state: NoiseLabState) -> Plane:
             marker={"color": NEGATIVE, "size": 7},
         ),
         written(rounded([radius, distance]), [2 - 0.7 * dot, (base - 0.3) * dot],
-                [f"{radius:.2f}\u2002", f"\u2002{distance:.2f}"], "numbers", ["middle left", "middle right"]),
+                [f"dropout {radius:.2f}\u2002", f"\u2002nearest {distance:.2f}"],
+                "numbers", ["middle left", "middle right"]),
     ]  # fmt: skip
     beyond = int((clouds.radius > clouds.distance).sum())
     rows = [f"{len(others)} other<br>sentences", f"this sentence<br>under {state.drawn} masks"]

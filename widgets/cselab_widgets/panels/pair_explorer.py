@@ -188,7 +188,7 @@ def planes(state: PairExplorerState) -> list[Plane]:
     """For each encoder the cosines of the graded pairs as ridges, and the typed pair as a line across them."""
     data, bands, drawn = state.data, state.data.bands, []
     hills = {
-        encoder: ridges(data.cosines(encoder, state.removed), bands, encoder, data.hover, color)
+        encoder: ridges(data.cosines(encoder, state.removed), bands, encoder, data.hover, color, near(state, encoder))
         for encoder, color in encoder_colors(data.encoders).items()
     }
     typed = [state.cosine(encoder) for encoder in hills]
@@ -207,11 +207,15 @@ def planes(state: PairExplorerState) -> list[Plane]:
 
 def answer(state: PairExplorerState, encoder: str) -> str:
     """The cosine of the typed pair, and the grades whose medians are nearest."""
-    typed = state.cosine(encoder)
-    away = np.abs(np.array(medians(state, encoder)) - typed)
-    near = [state.data.bands.names[at] for at in np.flatnonzero(away < away.min() + EQUAL)]
-    grades = f"grade{'s' * (len(near) > 1)} {' and '.join(near)}"
-    return escape(f"{encoder}: your pair has {typed:.2f}, nearest to {grades}")
+    names = [state.data.bands.names[at] for at in near(state, encoder)]
+    grades = f"grade{'s' * (len(names) > 1)} {' and '.join(names)}"
+    return escape(f"{encoder}: your pair has {state.cosine(encoder):.2f}, nearest to {grades}")
+
+
+def near(state: PairExplorerState, encoder: str) -> list[int]:
+    """The grades whose medians are nearest to the typed pair."""
+    away = np.abs(np.array(medians(state, encoder)) - state.cosine(encoder))
+    return np.flatnonzero(away < away.min() + EQUAL).tolist()
 
 
 def order(state: PairExplorerState, encoder: str) -> str:

@@ -241,7 +241,7 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
         gain, *interval = first.loc[methods[0], ["gain", "gain_low", "gain_high"]]
         near = sum(first["gain"].between(*interval)) - 1
         title = f"{methods[0]} gains most over {state.baseline}, {gain:+.1f} in {tests[0]}"
-        title += f"; within its interval: {near} more" * (near > 0)
+        title += f"; no clear winner in the top {near + 1}" * (near > 0)
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), key=_key(state))]
 
 

@@ -259,7 +259,7 @@ def _floors(state: RankLabState) -> Plane:
     traces = [
         line,
         go.Scatter(x=x, y=y, uid="ends", mode="markers", marker={"color": OURS, "size": [13, 9]}),
-        written(x, y, [f"\u2002<b>{value:.3g}</b>" for value in y], "numbers", "top right"),
+        written(x, y, [f"\u2002<b>{value:.3g}</b><br>\u00a0" for value in y], "numbers", "top right"),
         written(sizes[1:2], [0.25 * line.y[0]], ["out of reach"], "out of reach"),
     ]
     answer = (

@@ -120,7 +120,8 @@ def top(parts: CosineParts) -> str:
         words, of_each = [*parts.first, *parts.second], [*parts.of_first, *parts.of_second]
         return f"{max(of_each):.2f} less without “{words[int(np.argmax(of_each))]}”"
     row, column = np.unravel_index(parts.pairs.argmax(), parts.pairs.shape)
-    return f"{100 * parts.pairs.max():.1f} hundredths of it from “{parts.first[row]}” and “{parts.second[column]}”"
+    share = f"{parts.pairs.max():.3f} of it ({100 * parts.pairs.max() / parts.cosine:.0f}\u00a0%)"
+    return f"{share} from “{parts.first[row]}” and “{parts.second[column]}”"
 
 
 def summary(state: WordContributionsState) -> str:
@@ -161,9 +162,9 @@ class WordContributions(Panel):
     See also: `cselab.encoders.explain_cosine`, the numbers and their formula; `PairExplorer`, whether the cosines of
     graded pairs follow the grades.
 
-    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:101])
+    >>> print(WordContributions({"micro": "micro"}, "A cat sleeps.", "A cat is asleep.").summary()[:98])
     A cat sleeps. / A cat is asleep.
-    micro: cosine 0.780, 7.1 hundredths of it from “sleeps” and “asleep”
+    micro: cosine 0.780, 0.071 of it (9\xa0%) from “sleeps” and “asleep”
     """
 
     state_class = WordContributionsState
