@@ -15,6 +15,7 @@ from cselab_lab.headless.page import PLOTLY_FIGURE, main_picture
 from plotly.offline import get_plotlyjs
 
 WIDTH, HEIGHT = 320, 180  # about the size on the page, so that its text can be read
+FEW = 8  # rows, which the height holds
 DRAW = "figure => Plotly.toImage(figure, { ...figure.layout, scale: 2 })"
 
 
@@ -66,11 +67,12 @@ def first_plane(figure: dict[str, Any]) -> dict[str, Any]:
         layout[name] = axis | {"title": {**title, "text": short(title.get("text", "").partition(" (")[0])}}
     if "ticktext" in layout["xaxis"]:
         layout["xaxis"]["tickangle"] = -90
-    if rows := layout["yaxis"].get("ticktext"):
-        layout["yaxis"]["ticktext"] = [short(text) for text in rows]
+    rows = layout["yaxis"].get("ticktext", [])
+    if rows:
+        layout["yaxis"]["ticktext"] = [short(text.partition(":")[0]) for text in rows]
     if tall > 2 * HEIGHT and figure["data"][0]["type"] == "heatmap":  # only its colours; dots keep their rows
         layout["yaxis"]["showticklabels"] = False
-    elif tall > 2 * HEIGHT:
+    elif tall > 2 * HEIGHT and len(rows) > FEW:
         layout["height"] = tall
     for kind in ("annotations", "shapes"):
         layout[kind] = [one for one in given.get(kind, []) if (one.get("xref"), one.get("yref")) == ("x", "y")]

@@ -101,14 +101,14 @@ def test_it_is_alive_from_a_file_without_a_network(site, browser):
 
 
 def test_a_thumbnail_has_the_first_plane_of_a_figure():
-    rows = {"ticktext": ["groups", "shuffled groups, vector after the<br>head"]}
+    rows = {"ticktext": ["groups", "shuffled groups, vector after the<br>head", "grade 5: same meaning"]}
     axes = {"xaxis": {"domain": [0, 0.4], "title": {"text": "step (of 60)"}}, "xaxis2": {}, "yaxis": rows, "yaxis2": {}}
     lines = [{"y": [1, 2]}, {"y": [3], "xaxis": "x2", "yaxis": "y2"}]
     figure = first_plane({"data": lines, "layout": axes | {"annotations": [{"xref": "paper", "yref": "paper"}]}})
     assert [line["y"] for line in figure["data"]] == [[1, 2]]
     layout = figure["layout"]
     assert layout["xaxis"]["domain"] == [0, 1] and layout["xaxis"]["title"]["text"] == "step"
-    assert layout["yaxis"]["ticktext"] == ["groups", "shuffled groups, vector …"]
+    assert layout["yaxis"]["ticktext"] == ["groups", "shuffled groups, vector …", "grade 5"]
     assert "xaxis2" not in layout and layout["annotations"] == []
 
 
