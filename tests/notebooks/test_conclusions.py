@@ -450,6 +450,18 @@ plain, static and last layer | Avg. | 1
 SimCSE against whitening is undecided: | results | enwiki | SimCSE, static and last layer | \
 plain, whitened, static and last layer | Avg. | 1
 **Focal-InfoNCE at [CLS]** gains | results | enwiki | Focal-InfoNCE | SimCSE | Avg. | 1
+**The temperature 0.07** changes SimCSE at [CLS] by | results | enwiki | SimCSE at Focal's temperature | \
+SimCSE | Avg. | 1
+Focal-InfoNCE over SimCSE at 0.07 is undecided, too: | results | enwiki | Focal-InfoNCE | \
+SimCSE at Focal's temperature | Avg. | 1
+this temperature improves SimCSE by | results | enwiki | SimCSE at Focal's temperature, static and last layer | \
+SimCSE, static and last layer | Avg. | 1
+and Focal-InfoNCE against it loses: | results | enwiki | Focal-InfoNCE, static and last layer | \
+SimCSE at Focal's temperature, static and last layer | Avg. | 1
+**The dimension-wise term by itself** differs from SimCSE by | results | enwiki | only dimension-wise | \
+SimCSE | Avg. | 1
+In the mean, this term differs by | results | enwiki | only dimension-wise, static and last layer | \
+SimCSE, static and last layer | Avg. | 1
 **ImSimCSE (released)** gains | results | enwiki | ImSimCSE, released | SimCSE | Avg. | 1
 undecided. In the mean it loses: | results | enwiki | ImSimCSE, released, static and last layer | \
 SimCSE, static and last layer | Avg. | 1
