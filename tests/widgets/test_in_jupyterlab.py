@@ -210,7 +210,7 @@ def test_what_is_lassoed_clicked_typed(open_and_run, lab, told):
     assert 3 < len(inside) < 27
     lassoed(page, plot, [(left, top), (middle, top), (middle, bottom), (left, bottom), (left, top + 1)])
     told("selected", inside)
-    faded = plots.nth(0).locator('.point[style*="opacity: 0.55"]')
+    faded = plots.nth(0).locator('.point[style*="opacity: 0.35"]')
     expect(faded).to_have_count(30 - len(inside))
 
     # A click on a sentence, once the figure is at rest again.
