@@ -96,6 +96,9 @@ def test_the_line_is_the_lowest_loss_by_the_size_of_the_batch(lab):
     assert line.fill == "tozeroy" and found["out of reach"].y[0] < line.y[1]  # what no such batch reaches
     assert (found["ends"].x, found["ends"].y) == ((64, 96), (pytest.approx(floor(64), abs=1e-4), 0))
     assert found["numbers"].text == ("\u2002<b>0.573</b><br>\u00a0", "\u2002<b>0</b><br>\u00a0")
+    assert (
+        found["out of reach"].visible and not traces(lab, artificial_rows=100)["out of reach"].visible
+    )  # no area is left
     full = traces(lab, artificial_rows=32)
     assert (full["ends"].x, full["ends"].y, full["numbers"].text) == ((64,), (0,), ("\u2002<b>0</b><br>\u00a0",))
 

@@ -254,7 +254,6 @@ def _answer(state: EmbeddingMapState) -> str:
     """How many of the nearest share a name: of the sentence in focus, else of all, beside the encoder compared with."""
     data, title = state.data, _titled(*state.current)
     named, kind = len(data.groups) > 1, data.kind or "colour"
-    others = [end for end in state.ends if end != state.current][:1]
     if state.focus is not None:
         sentence = textwrap.shorten(data.sentences[state.focus], 80, placeholder=" \u2026")
         nearest = f"{data.count} nearest to \u201c{sentence}\u201d"
@@ -264,7 +263,8 @@ def _answer(state: EmbeddingMapState) -> str:
         return f"{title}: {count} of the {nearest} share its {kind} ({data.names[state.focus]})"
     if not named or len(data.sentences) > SVG_POINTS:
         return title
-    beside = [f"under {_titled(*other)}: {100 * data.shares(*other).mean():.0f} %" for other in others]
+    other = [end for end in state.ends if end != state.current][:1]
+    beside = [f"under {_titled(*end)}: {100 * data.shares(*end).mean():.0f} %" for end in other]
     sizes = np.array([len(rows) for rows in data.groups.values()])
     chance = 100 * (sizes * (sizes - 1)).sum() / (sizes.sum() * (sizes.sum() - 1))
     share = f"of the {data.count} nearest to each sentence, {100 * data.shares(*state.current).mean():.0f} %"

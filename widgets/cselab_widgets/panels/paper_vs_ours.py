@@ -239,9 +239,9 @@ def _gains(state: PaperVsOursState) -> list[Plane]:
     title, first = f"Gains over {state.baseline}", state.first_test.set_index("row")
     if methods[0] in first.index:
         gain, *interval = first.loc[methods[0], ["gain", "gain_low", "gain_high"]]
-        near = sum(first["gain"].between(*interval)) - 1
+        near = sum(first["gain"].between(*interval))  # with its own
         title = f"{methods[0]} gains most over {state.baseline}, {gain:+.1f} in {tests[0]}"
-        title += f"; no clear winner in the top {near + 1}" * (near > 0)
+        title += f"; {near} rows lie within its interval" * (near > 1)
     return [Plane(escape(title), [heat], across, up, tall=CELL * len(methods), key=_key(state))]
 
 
@@ -441,8 +441,11 @@ def _complete(frame: "pandas.DataFrame", view: str) -> "pandas.DataFrame":
     frame = frame.dropna(subset=["gain"]).reset_index(drop=True)
     if not len(frame):
         raise ValueError("no line has a gain; run the experiment and its baseline first (cselab experiment run).")
-    for _, twice in frame[frame.duplicated(["row", "column"])].iterrows():
-        raise ValueError(f"{twice['row']!r} has two lines for {twice['column']!r}; give one for each row and column.")
+    twice = frame[frame.duplicated(["row", "column"])]
+    if len(twice):
+        raise ValueError(
+            f"{twice['row'].iloc[0]!r} has two lines for {twice['column'].iloc[0]!r}; give one for each row and column."
+        )
     return frame
 
 

@@ -260,7 +260,7 @@ def _floors(state: RankLabState) -> Plane:
         line,
         go.Scatter(x=x, y=y, uid="ends", mode="markers", marker={"color": OURS, "size": [13, 9]}),
         written(x, y, [f"\u2002<b>{value:.3g}</b><br>\u00a0" for value in y], "numbers", "top right"),
-        written(sizes[1:2], [0.25 * line.y[0]], ["out of reach"], "out of reach"),
+        written(sizes[1:2], [0.25 * line.y[0]], ["out of reach"], "out of reach", visible=line.y[0] > 0),
     ]
     answer = (
         f"With {_rows(state)}, Barlow Twins cannot fall below {lowest:.3g}; with {state.enough} it can reach 0"
